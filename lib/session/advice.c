@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "energy/molecule_trials.h"
 #include "engine/moves.h"
 #include "other_movers.h"
 #include "parallel/team.h"
@@ -92,6 +93,47 @@ static void advise_initial(const engine *engine)
                        "[initial] %s has no effect: it is for state = %s", belong[i].key,
                        belong[i].words);
     }
+}
+
+/* Of -ln p: in a liquid molecules have energies of a few kT with all others, and what is thermal is never as much. */
+static const double PUSHED_TOGETHER = 50;
+
+/* Where the core has the configuration: others move molecules along forces, or on a GPU. */
+static bool core_has_it(const engine *engine)
+{
+    const hamiltonian *h = &engine->current.hamiltonian;
+    return engine->system.molecules && h->walkers && !h->stale && !engine->device.gpu;
+}
+
+void advise_molecules(session *session)
+{
+    engine *engine = &session->engine;
+    hamiltonian *h = &engine->current.hamiltonian;
+    const plugmc_molecules *all = engine->system.molecules;
+    double largest = PUSHED_TOGETHER;
+    const plugmc_molecule *worst = NULL;
+    int32_t where = 0;
+    if (!core_has_it(engine)) return;
+    for (int32_t w = 0; w < engine->system.walkers; w++) {
+        const int64_t *counts = h->walkers[w].now.counts,
+                      n = plugmc_molecules_present(all, counts, NULL);
+        for (int64_t m = 0; m < n; m++) {
+            int64_t within;
+            const plugmc_molecule *kind = plugmc_present_molecule(all, counts, m, &within);
+            const double energy = molecule_energy(h, w, plugmc_site_number(kind, within, 0));
+            if (energy <= largest) continue;
+            largest = energy, worst = kind, where = w;
+        }
+    }
+    if (!worst) return;
+    const place at = place_of(engine, ini_find(&engine->config.ini, "initial"), "state");
+    report_warning(
+        engine->report, at.file, at.line,
+        "[initial] state: equilibration has left a molecule of [molecule %s], in walker %d, "
+        "with an energy of %.3g kT with the others: sites have been pushed into each other "
+        "since the start, which displacements and turns may never undo; begin with state = "
+        "lattice, or with another seed",
+        worst->name, where, largest);
 }
 
 void advise(const session *session)

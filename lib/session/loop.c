@@ -19,6 +19,7 @@
 #include "session/progress.h"
 #include "engine/refusals.h"
 #include "records/results.h"
+#include "session/advice.h"
 #include "session/enlarging.h"
 #include "session/saving.h"
 #include "session/session.h"
@@ -95,6 +96,7 @@ static int handle_events(session *session, uint64_t sweep)
     }
     if (!code && sweep == equilibrate)
         code = moves_clear(&session->engine); /* production counts from here */
+    if (!code && sweep == equilibrate) advise_molecules(session);
     if (!code && sweep >= equilibrate) code = measuring(&session->records, sweep - equilibrate);
     return code;
 }

@@ -70,14 +70,8 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 static int prepare(void *instance, const plugmc_host *host)
 {
     insert_molecule *p = instance;
-    const int64_t all = p->trial_positions * p->trial_orientations;
     const int code = find_molecules_of_reservoir(host, "molecule", p->molecule, &p->kind);
-    if (code || all <= PLUGMC_MOST_TRIAL_POSITIONS) return code;
-    return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                      "trial_positions = %lld with trial_orientations = %lld each are %lld, and at "
-                      "most %d are possible",
-                      (long long)p->trial_positions, (long long)p->trial_orientations,
-                      (long long)all, PLUGMC_MOST_TRIAL_POSITIONS);
+    return code ? code : choices_are_too_many(host, p->trial_positions, p->trial_orientations);
 }
 
 static const plugmc_parameter table[] = {

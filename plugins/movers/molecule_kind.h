@@ -47,4 +47,50 @@ static inline int find_molecules_of_reservoir(const plugmc_host *host, const cha
     return find_molecules_that_change(host, key, name, number);
 }
 
+/* Whether the two names are those of kinds of molecules; both have to be, or none. */
+static inline int both_are_alike(const plugmc_host *host, const char *a, const char *b,
+                                 int32_t *of_molecules)
+{
+    const int first = molecule_named(host->system, a) >= 0,
+              second = molecule_named(host->system, b) >= 0;
+    *of_molecules = first && second;
+    if (first == second) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "a = %s, b = %s: %s is a kind of molecule, and there is no [molecule %s]", a,
+                      b, first ? a : b, first ? b : a);
+}
+
+/* A kind of molecule, or a species of which there are particles in no molecule. */
+static inline int find_particles_or_molecules(const plugmc_host *host, const char *key,
+                                              const char *name, int32_t *number)
+{
+    const plugmc_molecules *all = host->system->molecules;
+    int64_t sites = 0;
+    *number = molecule_named(host->system, name);
+    if (*number >= 0) return PLUGMC_OK;
+    const int code = plugmc_find_species(host, key, name, number);
+    for (int32_t k = 0; all && k < all->kinds && !code; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        for (int32_t a = 0; a < kind->sites; a++)
+            sites += kind->species[a] == *number ? kind->count : 0;
+    }
+    if (code || sites == 0 || sites < plugmc_species_at(host->system, *number)->count) return code;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%s = %s: all particles of this species are sites of rigid molecules", key,
+                      name);
+}
+
+/* More positions and orientations of a molecule than one trial can have. */
+static inline int choices_are_too_many(const plugmc_host *host, int64_t positions,
+                                       int64_t orientations)
+{
+    const int64_t all = positions * orientations;
+    if (all <= PLUGMC_MOST_TRIAL_POSITIONS) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "trial_positions = %lld with trial_orientations = %lld each are %lld, and at "
+                      "most %d are possible",
+                      (long long)positions, (long long)orientations, (long long)all,
+                      PLUGMC_MOST_TRIAL_POSITIONS);
+}
+
 #endif

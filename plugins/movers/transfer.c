@@ -11,9 +11,19 @@
  * (D. Frenkel, B. Smit, Understanding Molecular Simulation, ch. 8; N of all species in the second line, molecules
  * counted as one). Moves within the boxes are for other movers of the run.
  *
+ * Of a molecule k `trial_positions` with m `trial_orientations` each are tried in the box to which it goes. One is selected by its
+ * Boltzmann factor of pairs and fields, and in the box that it leaves its own place is weighed among k m - 1 others, as
+ * insert_molecule does both. With W the mean of these factors in each box a transfer is accepted with
+ *
+ *     min(1, N_a V_b / ((N_b + 1) V_a) W_b / W_a exp(-(dU_a' + dU_b') / kT)),
+ *
+ * U' all other terms: waves, self and excluded energies of an Ewald sum, tails.
+ *
  * Trial t of sweep s in pair (a, b), a < b, draws with plugmc_draw(seed, s, a, t, purpose, 0). Transfers: ORDER,
  * the highest bit of word 3 for the direction, word 0 for the particle; a place in the other box as
- * plugmc_draw_position says, and the orientation of a body or molecule by plugmc_draw_orientation. Volumes, numbered behind them: TRIAL, words 0 and 1. ACCEPT decides.
+ * plugmc_draw_position says, and the orientation of a body or molecule by plugmc_draw_orientation. Several positions and
+ * orientations are those of plugmc_choices, in each box with the number of its own walker. Volumes, numbered behind them: TRIAL,
+ * words 0 and 1. ACCEPT decides.
  */
 #include <math.h>
 #include <plugmc/everything.h>
@@ -26,7 +36,7 @@ enum { TRANSFER, VOLUME }; /* in the table of moves */
 
 typedef struct transfer {
     const char *species; /* or kind of molecule */
-    int64_t trials, volume_trials;
+    int64_t trials, volume_trials, trial_positions, trial_orientations;
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species, or of the kind of molecule */
     const plugmc_molecule *kind;  /* NULL: particles are transferred */
@@ -100,6 +110,14 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
     int code = look(host, &box, &count);
     for (int32_t w = 0; w < walkers && !code; w++)
         if (t->partner[w] > w) propose_transfer(t, host, sweep, trial, w, box, count);
+    const plugmc_choices choices = {.size = sizeof choices,
+                                    .positions = (int32_t)t->trial_positions,
+                                    .orientations = (int32_t)t->trial_orientations,
+                                    .seed = host->seed,
+                                    .sweep = sweep,
+                                    .number = trial,
+                                    .position = t->place,
+                                    .orientation = t->turned};
     const plugmc_changes removals = {.size = sizeof removals,
                                      .kind = t->kind ? PLUGMC_MOLECULE_REMOVED : PLUGMC_REMOVED,
                                      .walkers = walkers,
@@ -107,7 +125,8 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                      .particle = t->leaves,
                                      .change = t->change[0],
                                      .forbidden = t->forbidden[0],
-                                     .delta = t->growth[0]},
+                                     .delta = t->growth[0],
+                                     .choices = t->kind ? &choices : NULL},
                          insertions = {.size = sizeof insertions,
                                        .kind = t->kind ? PLUGMC_MOLECULE_INSERTED : PLUGMC_INSERTED,
                                        .walkers = walkers,
@@ -117,7 +136,8 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                        .change = t->change[1],
                                        .forbidden = t->forbidden[1],
                                        .delta = t->growth[1],
-                                       .orientation = host->system->bodies ? t->turned : NULL};
+                                       .orientation = host->system->bodies ? t->turned : NULL,
+                                       .choices = t->kind ? &choices : NULL};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &removals);
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &insertions);
     const plugmc_decision decision = {.size = sizeof decision,
@@ -220,9 +240,17 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
 
 static int find_who_goes(transfer *t, const plugmc_host *host)
 {
+    const int64_t choices = t->trial_positions * t->trial_orientations;
+    int code = choices_are_too_many(host, t->trial_positions, t->trial_orientations);
+    if (code) return code;
+    if (molecule_named(host->system, t->species) < 0 && choices > 1)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "species = %s: several trial positions and orientations are those of "
+                          "rigid molecules, and there is no [molecule %s]",
+                          t->species, t->species);
     if (molecule_named(host->system, t->species) < 0)
         return plugmc_find_species(host, "species", t->species, &t->number);
-    const int code = find_molecules_that_change(host, "species", t->species, &t->number);
+    code = find_molecules_that_change(host, "species", t->species, &t->number);
     if (!code) t->kind = plugmc_kind_of_molecule(host->system->molecules, t->number);
     return code;
 }
@@ -313,6 +341,11 @@ static const plugmc_parameter table[] = {
                        "trial transfers per pair of boxes and sweep"),
     PLUGMC_INTEGER_KEY(transfer, volume_trials, "1", 0, 1e9, "",
                        "trial exchanges of volume per pair of boxes and sweep; 0: fixed volumes"),
+    PLUGMC_INTEGER_KEY(transfer, trial_positions, "1", 1, PLUGMC_MOST_TRIAL_POSITIONS, "",
+                       "trial positions of a rigid molecule in the other box"),
+    PLUGMC_INTEGER_KEY(transfer, trial_orientations, "1", 1, PLUGMC_MOST_TRIAL_POSITIONS, "",
+                       "trial orientations at each of them; one of all is selected with its "
+                       "Rosenbluth weight"),
     PLUGMC_REAL_KEY(transfer, step, "0.05", 1e-12, 2, "", "largest change of ln(V1/V2)"),
     PLUGMC_REAL_KEY(transfer, target_acceptance, "0.4", 0, 1, "",
                     "target acceptance of the tuning of step during equilibration; 0: fixed "

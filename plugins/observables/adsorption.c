@@ -1,6 +1,7 @@
-/* adsorption: what a species in contact with a reservoir brings with it: loading, isosteric heat, excess loading.
+/* adsorption: what a species, or a kind of rigid molecules, in contact with a reservoir brings with it: loading, isosteric heat,
+ * excess loading.
  *
- * With U the energy of all sampled potentials and N the number of particles of the species,
+ * With U the energy of all sampled potentials and N the number of particles of the species, or of molecules of the kind,
  *
  *     q_st = kT - ( <U N> - <U> <N> ) / ( <N^2> - <N>^2 ),
  *
@@ -14,6 +15,7 @@
  * critical point (plugmc/reservoir.h). */
 #include <plugmc/reservoir.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "energy/sums.h"
 #include "walker_boxes.h"
@@ -23,14 +25,16 @@ enum { LOADING, ENERGY, ENERGY_LOADING, SQUARE, EXCESS, MEASURED };
 typedef struct adsorption {
     const char *species;
     real bulk_density, free_fraction;
-    int32_t number;  /* of the species */
-    double *density; /* [rungs] of the reservoir; NULL: not known */
+    int32_t
+        number; /* of the species, or of the kind behind all species: as reservoirs are counted */
+    const plugmc_molecule *kind; /* NULL: particles */
+    double *density;             /* [rungs] of the reservoir; NULL: not known */
     const char *unit;
     energy sums;
 } adsorption;
 
 static const plugmc_listing listing[] = {
-    {"loading", "", "number of particles of the species", 0, 0},
+    {"loading", "", "number of particles of the species, or of molecules", 0, 0},
     {"total_energy", "<energy>", "energy of all sampled potentials", 0, 0},
     {"energy_times_loading", "<energy>", "product of both", 0, 0},
     {"loading_squared", "", "square of the number", 0, 0},
@@ -40,18 +44,57 @@ static const plugmc_listing listing[] = {
 
 /* ---- Preparation ------------------------------------------------------------------------------------ */
 
-static int check_ensemble(const adsorption *a, const plugmc_host *host)
+static const plugmc_molecule *kind_of(const plugmc_system *system, int32_t reservoir)
+{
+    return reservoir < system->species_count
+               ? NULL
+               : plugmc_kind_of_molecule(system->molecules, reservoir - system->species_count);
+}
+
+/* A kind of molecules of this name, else a species. */
+static int find_species(adsorption *a, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
-    if (isnan(plugmc_species_at(system, a->number)->mu))
+    const int32_t kinds = system->molecules ? system->molecules->kinds : 0;
+    for (int32_t k = 0; k < kinds && !a->kind; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        if (strcmp(kind->name, a->species)) continue;
+        a->kind = kind;
+        a->number = system->species_count + k;
+    }
+    return a->kind ? PLUGMC_OK : plugmc_find_species(host, "species", a->species, &a->number);
+}
+
+static double mu_of(const plugmc_system *system, int32_t reservoir)
+{
+    const plugmc_molecule *kind = kind_of(system, reservoir);
+    return kind ? kind->mu : plugmc_species_at(system, reservoir)->mu;
+}
+
+static int check_reservoirs(const adsorption *a, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const int32_t all = system->species_count + (system->molecules ? system->molecules->kinds : 0);
+    if (isnan(mu_of(system, a->number)))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "species = %s: [species %s] has no reservoir", a->species, a->species);
-    for (int32_t s = 0; s < system->species_count; s++)
-        if (s != a->number && !isnan(plugmc_species_at(system, s)->mu))
+                          "species = %s: [%s %s] has no reservoir", a->species,
+                          a->kind ? "molecule" : "species", a->species);
+    for (int32_t s = 0; s < all; s++)
+        if (s != a->number && !isnan(mu_of(system, s)))
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "species = %s: the isosteric heat is that of one species with a "
                               "reservoir, and %s has one, too",
-                              a->species, plugmc_species_at(system, s)->name);
+                              a->species,
+                              kind_of(system, s) ? kind_of(system, s)->name
+                                                 : plugmc_species_at(system, s)->name);
+    return PLUGMC_OK;
+}
+
+static int check_ensemble(const adsorption *a, const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const int code = check_reservoirs(a, host);
+    if (code) return code;
     if (isnan(system->temperature))
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "walkers have different temperatures: fluctuations are of one");
@@ -91,7 +134,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     adsorption *a = instance;
     a->unit = plugmc_energy_unit(host->system);
-    int code = plugmc_find_species(host, "species", a->species, &a->number);
+    int code = find_species(a, host);
     if (!code) code = check_ensemble(a, host);
     if (!code) code = find_densities(a, host);
     return code ? code : energy_sums_prepare(&a->sums, host);
@@ -124,7 +167,9 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
         code = host->state->array(host->state, PLUGMC_STATE_RUNG, PLUGMC_ON_HOST, PLUGMC_READ,
                                   &rungs, NULL);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
-        const double loading = (double)view->count[w * system->species_count + a->number],
+        const int64_t *count = view->count + w * system->species_count;
+        const double loading = (double)(a->kind ? plugmc_molecules_of_kind(a->kind, count)
+                                                : count[a->number]),
                      energy = sampled_energy(a, found + (int64_t)w * a->sums.terms);
         double *to = values + (int64_t)w * n;
         to[LOADING] = loading;
@@ -182,7 +227,8 @@ static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc
 /* ---- The tables ------------------------------------------------------------------------------------- */
 
 static const plugmc_parameter table[] = {
-    PLUGMC_TEXT_KEY(adsorption, species, NULL, "species with a reservoir"),
+    PLUGMC_TEXT_KEY(adsorption, species, NULL,
+                    "species with a reservoir, or NAME of [molecule NAME]"),
     PLUGMC_REAL_KEY(
         adsorption, bulk_density, "0", 0, 1e30, "length^-D",
         "density of the fluid in the reservoir, for excess_loading; 0: by the equation of "
@@ -203,5 +249,5 @@ PLUGMC_PLUGIN(
                                .derived = derived, .derive = derive, .lacking = lacking,
                                .listing = listing, .listing_count = PLUGMC_COUNT(listing),
                                .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
-                                          PLUGMC_CHANGED_ORIENTATION),
+                                          PLUGMC_CHANGED_ORIENTATION | PLUGMC_CHANGED_MOLECULE),
         .prepare = prepare, .gpu_source = gpu_source)

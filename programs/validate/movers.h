@@ -170,6 +170,8 @@ int laws_of_company(const target *, findings *, void *subject);
 int laws_of_numbers(const target *, findings *, void *subject);
 int laws_of_boxes(const target *, findings *, void *subject);
 int laws_of_molecules(const target *, findings *, void *subject);
+/* Of a mover of boxes that keeps molecules rigid. */
+void laws_of_molecules_in_boxes(subject *);
 int laws_of_rungs(const target *, findings *, void *subject);
 int laws_of_weights(const target *, findings *, void *subject);
 int laws_of_waves(const target *, findings *, void *subject);

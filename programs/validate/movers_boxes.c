@@ -199,6 +199,7 @@ int laws_of_boxes(const target *target, findings *f, void *argument)
         for (int dimension = 2; dimension <= 3; dimension++)
             for (int volumes = 0; volumes < 2; volumes++) law_of_shares(s, dimension, volumes);
         law_of_hard_shares(s);
+        laws_of_molecules_in_boxes(s);
         return 0;
     }
     law_of_pressure(s, 2, 1, 0, "law: pressure, one particle, 2 d");
@@ -209,5 +210,6 @@ int laws_of_boxes(const target *target, findings *f, void *argument)
     law_of_pressure(s, 3, 2, 1, "law: pressure, hard pair, 3 d");
     law_of_charges(s);
     law_beside_cells(s);
+    laws_of_molecules_in_boxes(s);
     return 0;
 }

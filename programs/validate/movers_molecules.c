@@ -1,4 +1,5 @@
-/* Laws of rigid molecules: movers that displace and turn them, or insert and remove them.
+/* Laws of rigid molecules: movers that displace and turn them, insert and remove them, change their boxes, or let two boxes share
+ * them.
  *
  * All molecules are dumbbells of two equal sites. Their laws are integrals over the few coordinates of one or two of them, which
  * are done here by sums over grids; nothing of the program's own energies is used. */
@@ -33,8 +34,9 @@ static setting dumbbells(subject *s, double edge, double temperature, int count,
                 "[species %.40s_site]\ndiameter = 1\n[molecule %s]\nsites = %.40s_site %.40s_site\n"
                 "places = 0 0 0 %g 0 0\ncentre = 0.3 0.2 0.1\ncount = %d\n",
                 name, name, name, name, bond, count);
-    if (most > 0)
-        setting_add(of.species, "max_count = %d\nactivity = %.12g\n", most,
+    if (most > 0) setting_add(of.species, "max_count = %d\n", most);
+    if (most > 0 && s->family == FAMILY_MOLECULES)
+        setting_add(of.species, "activity = %.12g\n",
                     (most > MOST ? of_density : activity_times_volume) / pow(edge, 3));
     if (subject_key(s, "trials"))
         snprintf(of.keys, sizeof of.keys, "trials = %d\n", most > 0 ? 12 : 8);
@@ -350,6 +352,113 @@ static void law_of_density(subject *s)
     add_bins(&t, r.direction, DIRECTIONS, -1, 1, 9, r.mean);
     for (int b = 0; b < t.dims; b++) t.expected[b] *= of_density * r.mean;
     law_try(s, &t);
+}
+
+/* ---- Boxes -------------------------------------------------------------------------------------- */
+
+static const char advice_boxes[] =
+    "N in V^N is the number of molecules and of particles in none, plugmc_changes.scaled, and not that of sites; "
+    "a molecule that goes from N in V to N' in V' has the factor N V' / ((N' + 1) V), with numbers of molecules, and of "
+    "several positions the weight in the box that it leaves belongs to it, too";
+
+/* So short that boxes may become small. */
+static setting short_dumbbells(subject *s, double temperature, int count, int most)
+{
+    setting of = setting_new(s, 3, 2, temperature);
+    setting_add(of.species,
+                "[species %.40s_site]\ndiameter = 0\n[molecule %s]\nsites = %.40s_site %.40s_site\n"
+                "places = 0 0 0 0.002 0 0\ncount = %d\n",
+                s->names[0], s->names[0], s->names[0], s->names[0], count);
+    if (most > 0) setting_add(of.species, "max_count = %d\n", most);
+    setting_add(of.potentials, "[potential hard_sphere]\n");
+    setting_add(of.after, "[mover rigid]\nstep = 0.8\nturn = 1\n");
+    snprintf(of.initial, sizeof of.initial, "state = lattice\n");
+    return of;
+}
+
+static void measure_volume(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                           double *samples)
+{
+    const int bin = law_bin(t, now->boxes[w].volume);
+    if (bin < t->dims) out[bin] += 1;
+    *samples += 1;
+}
+
+static void law_of_volumes(subject *s)
+{
+    const double kT = 1.4, pressure = 0.6;
+    law_test t = {.check = "law: pressure, molecules",
+                  .compared = "volumes of four molecules without energies against V^N exp(-PV/kT)",
+                  .what = "the volume",
+                  .measure = measure_volume,
+                  .advice = advice_boxes,
+                  .interval = 2};
+    t.setting = short_dumbbells(s, kT, 4, 0);
+    t.setting.pressure = pressure;
+    t.setting.part = 0.4;
+    law l = law_of("volume", "dimension=3 particles=4 pressure=%g kT=%g core=0", pressure, kT);
+    law_bins(&t, &l, 13);
+    free(l.points);
+    law_try(s, &t);
+}
+
+static int boxes_together(const subject *s)
+{
+    return s->mover->together > 0 ? s->mover->together : -1;
+}
+
+/* Of molecules without energies every number is as likely as every other, and so is every volume. */
+static void law_of_shared_molecules(subject *s, bool volumes)
+{
+    law_test t = {.check = volumes ? "law: shared volume, molecules" : "law: shared molecules",
+                  .compared =
+                      "one of two boxes that share four molecules without energies and their "
+                      "volumes against even laws",
+                  .what = volumes ? "the volume" : "the number of molecules",
+                  .together = boxes_together(s),
+                  .measure = volumes ? measure_volume : measure_numbers,
+                  .advice = advice_boxes};
+    t.setting = short_dumbbells(s, 1.3, 2, 4);
+    t.setting.part = 1;
+    if (subject_key(s, "trials") && subject_key(s, "volume_trials"))
+        snprintf(t.setting.keys, sizeof t.setting.keys, "trials = 10\nvolume_trials = 10\n");
+    law l = law_of("even", volumes ? "from=0 to=%g" : "total=4", 2 * pow(t.setting.edge, 3));
+    law_bins(&t, &l, volumes ? 12 : 5);
+    free(l.points);
+    law_try(s, &t);
+}
+
+/* In two boxes whose volumes stay. */
+static void law_of_shared_pair(subject *s)
+{
+    const double edge = 4.7, kT = 0.5, volume = pow(edge, 3);
+    double part[DISTANCES];
+    law_test t = test_of_numbers("law: shared pair of molecules",
+                                 "numbers of two dumbbells with Lennard-Jones sites in one of two "
+                                 "boxes that share them against quadrature");
+    if (!subject_key(s, "volume_trials")) return;
+    t.setting = dumbbells(s, edge, kT, 1, 2);
+    snprintf(t.setting.keys, sizeof t.setting.keys, "trials = 12\nvolume_trials = 0\n");
+    setting_add(t.setting.after, "[mover rigid]\nstep = 1.2\nturn = 1.5\n");
+    add_soft_pairs(&t.setting);
+    t.together = boxes_together(s);
+    t.advice = advice_boxes;
+    const double two = 0.5 * volume * integral_of_two(edge, kT, part),
+                 weight[3] = {two, volume * volume, two};
+    expect(&t, weight, 2);
+    law_try(s, &t);
+}
+
+void laws_of_molecules_in_boxes(subject *s)
+{
+    if (!(s->mover->needs & PLUGMC_KEEPS_RIGID)) return;
+    if (s->family != FAMILY_SHARED_BOXES) {
+        law_of_volumes(s);
+        return;
+    }
+    law_of_shared_molecules(s, false);
+    law_of_shared_molecules(s, true);
+    law_of_shared_pair(s);
 }
 
 int laws_of_molecules(const target *target, findings *f, void *argument)

@@ -402,6 +402,17 @@ test_molecules_on_a_ladder()
     within "$(z sim.h5 "energy.energy@0.6" 4 "$warm")"
 }
 
+# A site among those of another molecule, since the random start.
+test_molecules_that_are_pushed_into_each_other_are_told()
+{
+    sed 's/^state = .*/state = random/; s/^sweeps = .*/sweeps = 20/; s/^equilibrate = .*/equilibrate = 300/' "$here/../../bench/ensembles/terphenyl.ini" >sim.ini
+    must run sim.ini
+    grep -Eq 'warning: \[initial\] state: equilibration has left a molecule of \[molecule terphenyl\], in walker 0, with an energy of [23][0-9][0-9] kT' "$err" || fail "nothing is said"
+    change 's/^state = .*/state = lattice/'
+    must run sim.ini
+    ! grep -q 'equilibration has left' "$err" || fail "it is said of a lattice"
+}
+
 # Cores within molecules may touch and overlap; those of different molecules do not.
 test_molecules_of_hard_spheres()
 {
@@ -440,6 +451,65 @@ test_molecules_of_hard_spheres()
                    if (bonded ? (r - 0.6) ^ 2 > 1e-12 : r < 1 - 1e-9) bad++
                    bonds += bonded }
                exit !(n == 200 && bonds == 100 && !bad) }' last.xyz || fail "molecules overlap, or are bent"
+}
+
+# by_mesh: coulomb_spme for coulomb_ewald
+by_mesh() { change 's/^\[potential coulomb_ewald\]/[potential coulomb_spme]/; /^k_max/d; /^n_square/d'; }
+
+# sums KIND: energy and pressure of NIST's configuration by sums that are nearly exact
+sums()
+{
+    nist
+    change 's/^cutoff = 10$/cutoff = 9.5/; /^alpha/d; s/^n_square.*/tolerance = 1e-9/; /^k_max/d; s/^sweeps = 1/sweeps = 1\nequilibrate = 0/'
+    change '/^\[observable trajectory/,$d'
+    printf '[observable virial_pressure]\nperiod = 1\n' >>sim.ini
+    [ "$1" = ewald ] || { by_mesh && change 's/^tolerance = 1e-9/&\norder = 8/'; }
+    must run sim.ini --set run.output="$1.h5"
+    must analyse "$1.h5" --csv
+    cp "$out" "$1.csv"
+}
+
+# Pairs within a molecule are taken out of the waves of the mesh, too.
+test_a_mesh_has_the_energy_and_the_pressure_of_an_ewald_sum()
+{
+    sums ewald
+    sums mesh
+    awk -F, 'FNR == NR { mean[$1] = $2; next }
+        $1 ~ /^(energy.energy|virial_pressure.pressure(_[xyz])?)$/ {
+            d = ($2 - mean[$1]) / ($1 ~ /^energy/ ? mean[$1] : 4); n++
+            printf "%s: %.9g by waves, %.9g on the mesh\n", $1, mean[$1], $2 >"/dev/stderr"
+            if (d * d > 1e-10) wrong++ }
+        END { exit !(n == 5 && !wrong) }' ewald.csv mesh.csv || fail "the mesh has other numbers"
+}
+
+# mesh_of SEED: charged dumbbells that move, turn and follow forces
+mesh_of()
+{
+    charged 800
+    change '/^activity/d; /^max_count/d; s/^seed = .*/seed = '"$1"'/; s/^count = 6/count = 12/; s/^epsilon = 1$/&\ntruncation = force_shift/; /^\[potential tail_correction/d
+        /^\[mover insert_molecule/,/^\[observable numbers/{/^\[observable numbers/!d}; s/^\[observable numbers/[observable virial_pressure/; s/^k_max = 4/k_max = 6/; s/^trials = .*//'
+    printf '[mover hmc]\ntime_step = 0.02\nsteps = 5\n' >>sim.ini
+}
+
+test_molecules_on_a_mesh_have_the_law_of_an_ewald_sum()
+{
+    mesh_of 1
+    must run sim.ini --set run.output=1.h5
+    mesh_of 2
+    by_mesh
+    change 's/^alpha = 1.1/&\ngrid = 14\norder = 6/'
+    must run sim.ini --set run.output=2.h5
+    for move in rigid.displacement rigid.rotation hmc.trajectory; do expect_output "of $move"; done
+    for file in 1 2; do
+        must analyse $file.h5 --csv
+        cp "$out" $file.csv
+    done
+    awk -F, 'FNR == NR { mean[$1] = $2; error[$1] = $3; next }
+        $1 ~ /^(energy.energy|energy.energy_coulomb|virial_pressure.pressure)$/ {
+            z = ($2 - mean[$1]) / sqrt($3 ^ 2 + error[$1] ^ 2); n++
+            printf "%s: %.5f(%.5f) and %.5f(%.5f), z = %.2f\n", $1, mean[$1], error[$1], $2, $3, z >"/dev/stderr"
+            if (z * z > 16) wrong++ }
+        END { exit !(n == 2 && !wrong) }' 1.csv 2.csv || fail "other numbers on the mesh"
 }
 
 # ---- Molecules that come and leave --------------------------------------------------------------------------------------
@@ -601,6 +671,30 @@ charged()
 	END
 }
 
+# Loading and heat of adsorption count molecules, and follow from the series of numbers and energies.
+test_adsorption_counts_molecules()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    charged 300
+    change '/^\[mover widom_molecule/,/^period/d'
+    printf '[observable adsorption]\nspecies = dumbbell\nperiod = 10\nbulk_density = 0.02\n' >>sim.ini
+    must run sim.ini
+    must analyse sim.h5 --csv
+    python3 - "$(awk -F, '$1 == "adsorption.isosteric_heat" { print $2 }' "$out")" >&2 <<-'END' || fail "adsorption has other numbers"
+	import h5py, numpy, sys
+	of = h5py.File('sim.h5')['plugmc/observables']
+	N = of['numbers/N_dumbbell/series'][:].ravel()
+	U = of['energy/energy/series'][:].ravel() * 2 * N
+	loading, energy = of['adsorption/loading/series'][:].ravel(), of['adsorption/total_energy/series'][:].ravel()
+	heat = 3 - (numpy.mean(U * N) - U.mean() * N.mean()) / N.var()
+	found = float(sys.argv[1])
+	print(found, heat, abs(energy - U).max(), of['adsorption/excess_loading/series'][:].mean(), N.mean() - 0.02 * 125)
+	assert (loading == N).all() and abs(energy - U).max() < 1e-9 * abs(U).max() and N.std() > 1
+	assert abs(found - heat) < 1e-6 * abs(heat)
+	assert abs(of['adsorption/excess_loading/series'][:].mean() - N.mean() + 2.5) < 1e-9
+	END
+}
+
 # Nobody has said how many there may be.
 test_room_for_molecules_grows()
 {
@@ -720,6 +814,272 @@ test_molecules_in_two_boxes_of_fixed_volumes()
     mutant transfer no_volumes 's/(double)n \* box\[to\].volume/(double)n/; s/+ 1) \* box\[from\].volume/+ 1)/'
     fixed_boxes ./no_volumes.so
     law_of_fixed_boxes wrong || fail "a factor without volumes was not seen"
+}
+
+# shared POSITIONS ORIENTATIONS [PLUGIN]: the dumbbells of `two` in two cubes that share them
+shared()
+{
+    two 3000 '0 0 0'
+    change 's/^count = 2/count = 1\nmax_count = 2/; /^\[observable energy/,$d; s/^state = lattice/state = random/'
+    cat >>sim.ini <<-END
+	[mover transfer]
+	species = dumbbell
+	trials = 8
+	volume_trials = 0
+	trial_positions = $1
+	trial_orientations = $2
+	${3:+plugin = $3}
+	[observable numbers]
+	period = 2
+	distribution = yes
+	END
+}
+
+# law_of_shared APART: the probability that each is in a cube of its own
+law_of_shared()
+{
+    python3 - "$1" <<-'END'
+	import h5py, sys
+	p = h5py.File('sim.h5')['plugmc/observables/numbers/p_dumbbell']
+	z = (p['mean'][1] - float(sys.argv[1])) / p['error'][1]
+	print('apart: %.5f +- %.5f, exact %s, z = %.2f' % (p['mean'][1], p['error'][1], sys.argv[1], z), file=sys.stderr)
+	print(z)
+	END
+}
+
+# The pair is bound, so that positions are hard to find; both have the exact law with any choice of positions and orientations.
+test_transfers_to_several_positions_have_the_exact_law()
+{
+    local choice apart
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    apart=$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 apart)
+    for choice in '1 1' '4 1' '1 5' '3 4'; do
+        shared $choice
+        must run sim.ini
+        within "$(law_of_shared "$apart")"
+    done
+}
+
+# The weight in the box that is left is left out.
+test_transfers_without_the_weight_of_the_old_place_are_seen()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    mutant transfer forgets 's/\.choices = t->kind ? &choices : NULL},$/},/'
+    shared 3 4 ./forgets.so
+    must run sim.ini
+    beyond "$(law_of_shared "$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 apart)")"
+}
+
+# shared_salt POSITIONS ORIENTATIONS SEED [PLUGIN]: the charged dumbbells in two boxes
+shared_salt()
+{
+    charged 4000
+    change '/^activity/d; s/^max_count = 40/max_count = 12/; s/^seed = .*/seed = '"$3"'/; s/^temperature.*/temperature = 2/
+        /^\[mover insert_molecule/,/^\[observable numbers/{/^\[observable numbers/!d}'
+    cat >>sim.ini <<-END
+	[mover transfer]
+	species = dumbbell
+	trials = 20
+	volume_trials = 0
+	trial_positions = $1
+	trial_orientations = $2
+	${4:+plugin = $4}
+	period = 10
+	END
+    must run sim.ini --set run.output="$3.h5"
+}
+
+# by_pairs ONE OTHER: by how many errors the numbers of two runs are apart, the largest
+by_pairs()
+{
+    local file
+    for file in "$1" "$2"; do
+        must analyse "$file.h5" --csv
+        cp "$out" "$file.csv"
+    done
+    awk -F, 'FNR == NR { mean[$1] = $2; error[$1] = $3; next }
+        $1 ~ /^(transfer.density_(thin|dense)|energy.energy(_coulomb_ewald)?)$/ {
+            z = ($2 - mean[$1]) / sqrt($3 ^ 2 + error[$1] ^ 2); n++
+            printf "%s: %.5f(%.5f) and %.5f(%.5f), z = %.2f\n", $1, mean[$1], error[$1], $2, $3, z >"/dev/stderr"
+            if (z * z > most * most) most = z }
+        END { print n == 4 ? most : "none" }' "$1.csv" "$2.csv"
+}
+
+# Beside an Ewald sum and tails several positions do not change the law.
+test_transfers_to_several_positions_beside_an_ewald_sum()
+{
+    shared_salt 1 1 1
+    shared_salt 5 3 2
+    within "$(by_pairs 1 2)"
+    mutant transfer forgets 's/\.choices = t->kind ? &choices : NULL},$/},/'
+    shared_salt 5 3 3 ./forgets.so
+    beyond "$(by_pairs 1 3)"
+}
+
+# ---- Molecules that become others, and take each other's place ----------------------------------------------------------
+
+# two_kinds SWEEPS: the dumbbells of `two`, the second of a kind with a shorter bond whose activity is half of the first one's
+two_kinds()
+{
+    two "$1" '0 0 0'
+    change '/^\[observable energy/,$d; s/^count = 2/count = 1/; s/^state = lattice/state = random/'
+    change 's/^\[initial\]/[species b]\n[molecule short]\nsites = b b\nplaces = -0.3 0 0  0.3 0 0\ncentre = 0 0 0\ncount = 1\n&/'
+    change 's/^epsilon = 1/epsilon = 1 1/; s/^sigma = 1/sigma = 1 1/'
+}
+
+# becoming ORIENTATIONS [PLUGIN]
+becoming()
+{
+    two_kinds 3000
+    change 's/^count = 1/&\nmax_count = 2/; /^\[molecule dumbbell/,/^count/s/^count/activity = 0.2\n&/; /^\[molecule short/,/^count/s/^count/activity = 0.1\n&/'
+    cat >>sim.ini <<-END
+	[mover identity]
+	a = dumbbell
+	b = short
+	trials = 6
+	trial_orientations = $1
+	${2:+plugin = $2}
+	[observable numbers]
+	period = 2
+	distribution = yes
+	END
+}
+
+# law_of_kinds P0 P1 P2 ...: the largest z of the probabilities of 0, 1 and 2 short ones
+law_of_kinds()
+{
+    python3 - "$@" <<-'END'
+	import h5py, sys
+	p = h5py.File('sim.h5')['plugmc/observables/numbers/p_short']
+	z = [(p['mean'][n] - float(sys.argv[1 + n])) / p['error'][n] for n in range(3)]
+	for n in range(3): print('%d: %.5f +- %.5f, exact %.5f, z = %.2f' % (n, p['mean'][n], p['error'][n], float(sys.argv[1 + n]), z[n]), file=sys.stderr)
+	print(max(z, key=abs))
+	END
+}
+
+test_two_kinds_of_molecules_have_the_exact_numbers()
+{
+    local exact orientations
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    exact=$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 kinds 0.6 0.5)
+    for orientations in 1 6; do
+        becoming $orientations
+        must run sim.ini
+        within "$(law_of_kinds $exact)"
+    done
+    # faults: the one that leaves has no weight; a factor that counts sites
+    mutant identity forgets 's/^    t->trial_orientations = (int32_t)p->trial_orientations;/    t->trial_orientations = back_(p, from) ? 1 : (int32_t)p->trial_orientations;/
+        s/^PLUGMC_FN int propose_molecule/static int back_(const identity *p, int32_t from) { return from == p->number[1]; }\n&/'
+    becoming 6 ./forgets.so
+    must run sim.ini
+    beyond "$(law_of_kinds $exact)"
+    mutant identity of_sites 's/plugmc_molecules_of_kind(other, t->with_sites) + 1/2 * plugmc_molecules_of_kind(other, t->with_sites) + 1/'
+    becoming 1 ./of_sites.so
+    must run sim.ini
+    beyond "$(law_of_kinds $exact)"
+}
+
+# ideal_kinds: twelve molecules without energies that become each other
+ideal_kinds()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 3000
+	equilibrate = 100
+	seed = 4
+	walkers = 8
+	threads = 1
+	[box]
+	dimension = 3
+	lx = 3
+	[species a]
+	[species b]
+	[species c]
+	[species d]
+	[molecule rod]
+	sites = a b
+	places = 0 0 0  0.3 0 0
+	count = 8
+	max_count = 12
+	activity = 0.2
+	[molecule bent]
+	sites = c d c
+	places = 0 0 0  0.3 0 0  0 0.4 0
+	count = 4
+	max_count = 12
+	activity = 0.1
+	[initial]
+	state = random
+	[potential lennard_jones]
+	epsilon = 0
+	sigma = 0.1
+	cutoff = 0.2
+	[mover rigid]
+	trials = 2
+	[mover identity]
+	a = rod
+	b = bent
+	trials = 8
+	trial_orientations = 2
+	[observable numbers]
+	period = 2
+	END
+}
+
+# The binomial law, on rungs of chemical potentials that are exchanged, and its steps with weights of numbers.
+test_ideal_molecules_become_each_other_by_the_binomial_law()
+{
+    local mover
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    ideal_kinds
+    change '/^activity = 0.1/d'
+    printf '[ladder]\nvary = bent.mu\nvalues = -2.25 -1.2\n[mover exchange]\n' >>sim.ini
+    must run sim.ini
+    within "$(z sim.h5 "numbers.N_bent@-2.25" 1 4.1414339)"
+    within "$(z sim.h5 "numbers.N_bent@-1.2" 1 7.2114371)"
+    for mover in $'umbrella]\nstrength = 0.1\ncenter = 8' 'transition_matrix]'; do
+        ideal_kinds
+        change 's/sweeps = 3000/sweeps = 600/; /^\[observable/,$d'
+        printf '[mover %s\nvariable = bent\nperiod = 2\n' "$mover" >>sim.ini
+        must run sim.ini
+        python3 - "${mover%%]*}" >&2 <<-'END' || fail "other probabilities with $mover"
+	import h5py, math, numpy, sys
+	step = numpy.diff(h5py.File('sim.h5')['plugmc/observables/%s/ln_p/value' % sys.argv[1]][:])
+	exact = numpy.array([math.log((12 - n) / (n + 1) / 2) for n in range(12)])
+	known = ~numpy.isnan(step)
+	print('%d steps known, largest difference %.1e' % (known.sum(), abs(step - exact)[known].max()))
+	assert known.sum() > 8 and abs(step - exact)[known].max() < 1e-9
+	END
+    done
+}
+
+# One of each, whose only moves of a molecule as a whole are swaps and turns: the mean energy of the pair.
+test_molecules_that_swap_have_the_exact_energy()
+{
+    local exact
+    python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
+    exact=$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 kinds 0.6 0.5)
+    two_kinds 3000
+    printf '[mover swap]\na = dumbbell\nb = short\ntrials = 4\n[observable energy]\nperiod = 2\n' >>sim.ini
+    must run sim.ini
+    within "$(z sim.h5 energy.energy 4 "${exact##* }")"
+}
+
+# solutes: charged dumbbells and bent molecules with other charges, which become each other, beside an Ewald sum and tails, with waters
+# that take their places
+solutes() { sed 's/^sweeps = .*/sweeps = 60/' "$here/chains/identity-molecules.ini" >sim.ini; }
+
+test_identities_are_the_same_however_a_run_is_cut()
+{
+    solutes
+    must run sim.ini
+    for move in identity.identity swap.swap; do expect_output "of $move"; done
+    cp sim.h5 one.h5
+    must run sim.ini --set run.threads=2 --set run.output=two.h5
+    same_chain one.h5 two.h5
+    must run sim.ini --set run.sweeps=23 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain one.h5 parts.h5
 }
 
 # Charged dumbbells and bent molecules that come and leave, with test molecules: as chains/insert-molecules.ini

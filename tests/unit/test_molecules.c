@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "molecules.h"
+#include "energy/insertions.h"
 #include "system/system.h"
 
 static double number_in(uint64_t k, double low, double high)
@@ -405,6 +406,111 @@ static void exchanges_change_energies_by_what_they_say(void **state)
     molecules_end(&b);
 }
 
+/* Change k of two kinds: a molecule becomes one of the other kind, or two of different kinds swap places as a group. */
+typedef struct change_of_kinds {
+    int32_t kind, particle, forbidden, members[2 * 3], n;
+    double position[3], at[2 * 3][3], change[BENCH_TERMS], delta;
+    plugmc_orientation orientation;
+} change_of_kinds;
+
+static int32_t any_of_kind(const bench *b, const configuration *now, int32_t kind, double share)
+{
+    const plugmc_molecule *of = plugmc_kind_of_molecule(b->system.molecules, kind);
+    const double n = (double)plugmc_molecules_of_kind(of, now->counts);
+    return (int32_t)plugmc_site_number(of, (int64_t)(share * n), 0);
+}
+
+static plugmc_changes propose_swap(const bench *b, const configuration *now, uint64_t k,
+                                   change_of_kinds *e)
+{
+    const int32_t both[2] = {any_of_kind(b, now, 0, number_in(4 * k, 0, 1)),
+                             any_of_kind(b, now, 1, number_in(4 * k + 1, 0, 1))};
+    int64_t number[PLUGMC_MOST_SITES];
+    for (int m = 0; m < 2; m++) {
+        double to[3];
+        configuration_place(now, both[!m], to);
+        place_sites(&b->system, &now->box, both[m], to, &now->all.orientation[both[m]],
+                    &e->at[3 * m], number);
+        for (int a = 0; a < 3; a++) e->members[3 * m + a] = (int32_t)number[a];
+    }
+    return (plugmc_changes){.size = sizeof(plugmc_changes),
+                            .kind = PLUGMC_GROUP_DISPLACED,
+                            .walkers = 1,
+                            .per_walker = 1,
+                            .particle = e->members,
+                            .position = (const double(*)[3])e->at,
+                            .change = e->change,
+                            .forbidden = &e->forbidden,
+                            .delta = &e->delta,
+                            .group = 6};
+}
+
+static plugmc_changes propose_identity(const bench *b, const configuration *now, uint64_t k,
+                                       change_of_kinds *e)
+{
+    e->kind = (int32_t)(k / 2 % 2);
+    e->particle = any_of_kind(b, now, !e->kind, number_in(4 * k, 0, 1));
+    configuration_place(now, e->particle, e->position);
+    e->orientation = plugmc_draw_orientation((plugmc_seed){5}, k, 0, 0, 3);
+    return (plugmc_changes){.size = sizeof(plugmc_changes),
+                            .kind = PLUGMC_MOLECULE_IDENTITY,
+                            .walkers = 1,
+                            .per_walker = 1,
+                            .particle = &e->particle,
+                            .species = &e->kind,
+                            .position = (const double(*)[3])e->position,
+                            .orientation = &e->orientation,
+                            .change = e->change,
+                            .forbidden = &e->forbidden,
+                            .delta = &e->delta};
+}
+
+static void changes_of_kinds_change_energies_by_what_they_say(void **state)
+{
+    (void)state;
+    bench b;
+    double *x, largest = 0;
+    plugmc_orientation *o;
+    begin_exchanges(&b, &x, &o);
+    test_mover mover = mover_new(&b, "rigid", "");
+    hamiltonian *h = &mover.core->hamiltonian;
+    molecules_fill(&b, h, x, o);
+    configuration *now = &h->walkers[0].now;
+    const int64_t yes = 0, no = -1;
+    for (int k = 0; k < 16; k++) { /* room */
+        exchange e = {.kind = k % 2, .particle = any_of_kind(&b, now, k % 2, 0.5)};
+        const plugmc_changes c = {.size = sizeof c,
+                                  .kind = PLUGMC_MOLECULE_REMOVED,
+                                  .walkers = 1,
+                                  .per_walker = 1,
+                                  .particle = &e.particle,
+                                  .change = e.change,
+                                  .forbidden = &e.forbidden};
+        assert_int_equal(hamiltonian_changes(h, &c), PLUGMC_OK);
+        assert_int_equal(hamiltonian_settle(h, &b.host, &c, &yes), PLUGMC_OK);
+    }
+    for (uint64_t k = 0; k < 400; k++) {
+        change_of_kinds e = {0};
+        const plugmc_changes c =
+            k % 2 ? propose_swap(&b, now, k, &e) : propose_identity(&b, now, k, &e);
+        const double before = molecules_energy(&b, h);
+        double sum = 0;
+        if (k % 2 == 0) assert_null(molecule_is_wrong(h, h->walkers, &c, 0));
+        assert_int_equal(hamiltonian_changes(h, &c), PLUGMC_OK);
+        for (int t = 0; t < b.system.term_count; t++) sum += e.change[t];
+        assert_int_equal(hamiltonian_settle(h, &b.host, &c, k % 3 ? &yes : &no), PLUGMC_OK);
+        const double after = molecules_energy(&b, h),
+                     size = fmax(1e5, fmax(fabs(before), fabs(after)));
+        largest = fmax(largest, fabs(after - before - (k % 3 ? sum : 0)) / size);
+        assert_shapes(&b, now);
+    }
+    printf("400 changes of kinds differ from whole energies by up to %.1e of them\n", largest);
+    assert_true(largest < 1e-9 && largest > 0);
+    free(x), free(o);
+    mover_end(&mover);
+    molecules_end(&b);
+}
+
 static void boxes_take_molecules_along(void **state)
 {
     (void)state;
@@ -741,6 +847,7 @@ TEST_MAIN(cmocka_unit_test(sites_come_first_and_molecule_by_molecule),
           cmocka_unit_test(water_has_the_energies_of_nist),
           cmocka_unit_test(changes_are_differences_of_whole_energies),
           cmocka_unit_test(exchanges_change_energies_by_what_they_say),
+          cmocka_unit_test(changes_of_kinds_change_energies_by_what_they_say),
           cmocka_unit_test(boxes_take_molecules_along),
           cmocka_unit_test(pressure_is_that_of_small_changes_of_the_box),
           cmocka_unit_test(free_molecules_turn_uniformly),

@@ -10,6 +10,22 @@
 #include "plugmc/state.h"
 #include "plugmc/trial.h"
 
+/* Since 2.1. Several positions and orientations of a molecule that comes or leaves, as plugmc_trial.trial_orientations
+ * explains. Those of walker w are the ones of trial `number` of that walker (plugmc_draw_trial_position), and the selection
+ * draws from PLUGMC_PURPOSE_ACCEPT, draw 1. plugmc_changes.delta is the change with which the selection is corrected for, while
+ * plugmc_changes.change has the energies of the selected one. */
+typedef struct plugmc_choices {
+    uint32_t size;
+    int32_t positions,
+        orientations; /* orientations at each position; their product is at most PLUGMC_MOST_TRIAL_POSITIONS */
+    plugmc_seed seed;
+    uint64_t sweep;
+    uint32_t number;
+    /* Out, [walkers], of insertions: what was selected. plugmc_changes.position and orientation point to these arrays. */
+    double (*position)[3]; /* length */
+    plugmc_orientation *orientation;
+} plugmc_choices;
+
 /* Proposals of one kind: per_walker for each of `walkers` walkers, starting with walker `first`. All of them start
  * from the current configuration. Arrays are [walkers][per_walker], host memory. A negative `particle`, or for an
  * insertion a negative `species`, means no proposal: its change is 0 and it cannot be accepted. Boxes are proposed
@@ -47,6 +63,8 @@ typedef struct plugmc_changes {
      * on the history; `decide` makes fresh sums where that could matter, and corrects them. 0: they depend on the
      * configuration alone. */
     int32_t for_decision;
+    /* Since 2.1. PLUGMC_MOLECULE_INSERTED and PLUGMC_MOLECULE_REMOVED, one proposal a walker. NULL: one position each. */
+    const plugmc_choices *choices;
 } plugmc_changes;
 
 /* A decision on one proposed change per walker, for all walkers: plugmc_hamiltonian.decide. A walker's change is

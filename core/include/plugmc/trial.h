@@ -25,7 +25,14 @@ enum {
      * orientation, as the last of its kind. Forbidden if that exceeds plugmc_molecule.capacity. */
     PLUGMC_MOLECULE_INSERTED,
     /* Since 2.1. The rigid molecule whose first site is `particle` is removed; the last of its kind gets its numbers. */
-    PLUGMC_MOLECULE_REMOVED
+    PLUGMC_MOLECULE_REMOVED,
+    /* Since 2.1. The rigid molecule whose first site is `particle` becomes one of the kind number `species`: removed, and
+     * inserted with its first site at the same position and with a random orientation, which the core draws. Of trial moves
+     * only. */
+    PLUGMC_MOLECULE_IDENTITY,
+    /* Since 2.1. The rigid molecules whose first sites are `particle` and `other` take each other's positions, and keep their
+     * orientations. Of trial moves only. */
+    PLUGMC_MOLECULES_SWAPPED
 };
 
 /* Particles inserted or removed at once by a mover, at most. The sites of a molecule may be PLUGMC_MOST_SITES. */
@@ -56,7 +63,7 @@ typedef struct plugmc_trial {
     /* output */
     int32_t kind; /* any but PLUGMC_RESCALED */
     /* PLUGMC_REMOVED, PLUGMC_IDENTITY: -1 if there is no particle of species `other`; the trial is then rejected. So for
-     * PLUGMC_MOLECULE_REMOVED, where `other` is the kind of molecule. */
+     * PLUGMC_MOLECULE_REMOVED and PLUGMC_MOLECULE_IDENTITY, where `other` is the kind of molecule. */
     int32_t particle, other;
     double position[3]; /* length; wrapped by the core */
     /* input */
@@ -64,7 +71,7 @@ typedef struct plugmc_trial {
     const struct plugmc_box *box;
     /* output; `move` is preset to plugmc_proposal.move */
     int32_t
-        species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY; of PLUGMC_MOLECULE_INSERTED the kind of molecule */
+        species; /* of PLUGMC_INSERTED and PLUGMC_IDENTITY; of molecules that come the kind of molecule */
     int32_t move; /* index in the mover's table: which counts */
     /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
      * move over that of this one. */
@@ -92,7 +99,8 @@ typedef struct plugmc_trial {
      * trial position; their product is at most PLUGMC_MOST_TRIAL_POSITIONS. Positions are those of
      * plugmc_draw_trial_position, orientations random. One of all is selected by its Boltzmann factor, of pairs and fields
      * alone; a removal weighs the molecule's own place and orientation together with the others that an insertion would
-     * have had. Many-body terms are asked once, and may be of any kind. */
+     * have had. Many-body terms are asked once, and may be of any kind. PLUGMC_MOLECULE_IDENTITY: likewise, of the molecule that
+     * comes and of the one that leaves, at the one position of both. */
     int32_t trial_orientations;
 } plugmc_trial;
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "energy/insertions.h"
+#include "energy/molecule_trials.h"
 #include "energy/parts.h"
 #include "system/molecule_kinds.h"
 
@@ -59,7 +60,7 @@ const char *changes_refused(const hamiltonian *h, const plugmc_changes *c)
     if (h->system->molecules && c->kind >= PLUGMC_GROUP_INSERTED &&
         c->kind <= PLUGMC_GROUP_DISPLACED)
         return "groups do not move, come or leave beside rigid molecules";
-    const char *why = NULL;
+    const char *why = choices_are_wrong(c);
     for (int64_t p = 0; p < c->walkers * c->per_walker && !why; p++) {
         const walker_energy *e = &h->walkers[c->first + p / c->per_walker];
         why = molecules                          ? molecule_is_wrong(h, e, c, p)

@@ -4,6 +4,7 @@
 
 #include "energy/groups.h"
 #include "energy/insertions.h"
+#include "energy/molecule_trials.h"
 #include "energy/on_device.h"
 #include "energy/parts.h"
 #include "energy/running.h"
@@ -484,8 +485,9 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
             int code = PLUGMC_OK;
             if (PLUGMC_HAS(c, delta) && c->delta) c->delta[p] = 0;
             if (hamiltonian_is_proposed(c, p)) {
-                code = ask(h, c, w, p);
-                if (!code) changes_weigh(h, c, w, p, 0);
+                const bool choose = changes_choose(c);
+                code = choose ? molecule_of_choices(h, c, w, p) : ask(h, c, w, p);
+                if (!code && !choose) changes_weigh(h, c, w, p, 0);
                 if (!code && asks_again(h, c)) code = settle_one(h, c, w, p, false);
                 if (asks_again(h, c)) h->walkers[w].asked = false;
             } else {
@@ -501,12 +503,12 @@ int hamiltonian_changes(hamiltonian *h, const plugmc_changes *c)
 int hamiltonian_energies(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
     if (c->kind == PLUGMC_RESCALED) return rescaled(h, host, c);
-    const char *why = changes_refused(h, c);
+    int code = hamiltonian_refresh(h, host);
+    if (code) return code;
+    const char *why = changes_refused(h, c); /* looks at who is there */
     if (why)
         return host->fail(host->context, PLUGMC_ERROR_STATE, "change %d is not possible: %s",
                           c->kind, why);
-    int code = hamiltonian_refresh(h, host);
-    if (code) return code;
     if (h->has_totals && h->boxes_taken) code = hamiltonian_start_totals(h, host);
     return code ? code : hamiltonian_changes(h, c);
 }

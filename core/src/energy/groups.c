@@ -6,6 +6,7 @@
 
 #include "energy/parts.h"
 #include "energy/totals.h"
+#include "system/molecule_kinds.h"
 
 /* Particle number k goes from at[k] to to[k], which is in the box. */
 typedef struct group {
@@ -89,10 +90,34 @@ static bool parts_at(const hamiltonian *h, walker_energy *e, const group *g, con
     return false;
 }
 
-/* The sites of a rigid molecule, which have no energy with each other: each one's neighbours at both positions are found at once. */
+/* Energies of sites with those of the other molecule, where two swap. Returns whether that is forbidden. */
+static bool between_molecules(const hamiltonian *h, walker_energy *e, const group *g,
+                              const double (*at)[3], double *energy)
+{
+    const int32_t *species = e->now.all.species;
+    for (int32_t k = 1; k < g->n; k++) {
+        const probe one = {-1, -1, -1, species[g->member[k]], at[k], NULL};
+        for (int32_t l = 0; l < k; l++) {
+            const probe other = {-1, -1, -1, species[g->member[l]], at[l], NULL};
+            if (!in_same_molecule(h->system, g->member[k], g->member[l]) &&
+                parts_between(h, &e->now, &other, &one, energy))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The sites of a rigid molecule have no energy with each other: each one's neighbours at both positions are found at once. */
 static bool sites_displaced(const hamiltonian *h, walker_energy *e, const group *g, double *change)
 {
     bool forbidden = false;
+    if (!in_same_molecule(h->system, g->member[0], g->member[g->n - 1])) {
+        double *before = e->proposed;
+        memset(before, 0, sizeof *before * (size_t)h->system->term_count);
+        between_molecules(h, e, g, g->at, before);
+        for (int t = 0; t < h->system->term_count; t++) change[t] -= before[t];
+        forbidden = between_molecules(h, e, g, g->to, change);
+    }
     configuration_hide(&e->now, g->sorted, g->n);
     for (int32_t k = 0; k < g->n && !forbidden; k++) {
         const probe p = {-1, -1, -1, e->now.all.species[g->member[k]], g->at[k], NULL};

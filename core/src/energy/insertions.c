@@ -28,7 +28,8 @@ static bool leaves(int32_t kind)
 
 static bool of_molecule(const plugmc_changes *c)
 {
-    return c->kind == PLUGMC_MOLECULE_INSERTED || c->kind == PLUGMC_MOLECULE_REMOVED;
+    return c->kind == PLUGMC_MOLECULE_INSERTED || c->kind == PLUGMC_MOLECULE_REMOVED ||
+           c->kind == PLUGMC_MOLECULE_IDENTITY;
 }
 
 int32_t together(const plugmc_changes *c) { return in_groups(c) ? c->group : 1; }
@@ -63,10 +64,8 @@ void insertions_make(insertions *x, const walker_energy *e, const plugmc_changes
     x->of.position = (const double(*)[3])x->position;
     x->molecule = of_molecule(c);
     if (x->molecule) {
-        if (c->kind == PLUGMC_MOLECULE_INSERTED)
-            molecule_comes(x, e, c, p);
-        else
-            molecule_leaves(x, e, c, p);
+        if (c->kind != PLUGMC_MOLECULE_REMOVED) molecule_comes(x, e, c, p);
+        if (c->kind != PLUGMC_MOLECULE_INSERTED) molecule_leaves(x, e, c, p);
         return;
     }
     if (comes(c->kind)) x->of.inserted = n;
@@ -121,15 +120,18 @@ const char *molecule_is_wrong(const hamiltonian *h, const walker_energy *e, cons
     int64_t m;
     if (!hamiltonian_is_proposed(c, p)) return NULL;
     if (!all) return "there are no rigid molecules";
-    if (c->kind == PLUGMC_MOLECULE_REMOVED) {
+    if (c->kind != PLUGMC_MOLECULE_REMOVED && (c->species[p] < 0 || c->species[p] >= all->kinds))
+        return "there is no such kind of molecule";
+    if (c->kind != PLUGMC_MOLECULE_INSERTED) {
         const int64_t i = c->particle[p];
         if (i >= e->now.n || isnan(e->now.all.x[i]) || !is_first_site(h->system, i))
             return "it is not the first site of a molecule that leaves";
-        return molecule_with(h->system, i, &m)->changes
-                   ? NULL
-                   : "the number of such molecules does not change";
+        if (!molecule_with(h->system, i, &m)->changes)
+            return "the number of such molecules does not change";
+        if (c->kind == PLUGMC_MOLECULE_REMOVED) return NULL;
+        if (molecule_with(h->system, i, &m) == plugmc_kind_of_molecule(all, c->species[p]))
+            return "it is of the kind that it is to become";
     }
-    if (c->species[p] >= all->kinds) return "there is no such kind of molecule";
     if (!plugmc_kind_of_molecule(all, c->species[p])->changes)
         return "the number of such molecules does not change";
     if (!PLUGMC_HAS(c, orientation) || !c->orientation ||
@@ -138,18 +140,25 @@ const char *molecule_is_wrong(const hamiltonian *h, const walker_energy *e, cons
     return is_position(c->position[p]) ? NULL : "its position is not a number";
 }
 
-/* Of a species in the molecule that comes or leaves. */
+static int64_t sites_of(const plugmc_molecule *kind, int32_t species)
+{
+    int64_t n = 0;
+    for (int32_t a = 0; a < kind->sites; a++) n += kind->species[a] == species;
+    return n;
+}
+
+/* Of a species in the molecules that come and leave. */
 static int64_t sites_in_change(const plugmc_system *system, const plugmc_changes *c, int64_t p,
                                int32_t species)
 {
-    const bool inserted = c->kind == PLUGMC_MOLECULE_INSERTED;
     int64_t m, n = 0;
-    const plugmc_molecule *kind =
-        !inserted && c->particle[p] >= 0
-            ? molecule_with(system, c->particle[p], &m)
-            : plugmc_kind_of_molecule(system->molecules, inserted ? c->species[p] : c->other[p]);
-    for (int32_t a = 0; a < kind->sites; a++) n += kind->species[a] == species;
-    return inserted ? n : -n;
+    if (c->kind != PLUGMC_MOLECULE_REMOVED)
+        n += sites_of(plugmc_kind_of_molecule(system->molecules, c->species[p]), species);
+    if (c->kind != PLUGMC_MOLECULE_INSERTED)
+        n -= sites_of(c->particle[p] >= 0 ? molecule_with(system, c->particle[p], &m)
+                                          : plugmc_kind_of_molecule(system->molecules, c->other[p]),
+                      species);
+    return n;
 }
 
 int64_t count_change(const hamiltonian *h, const plugmc_changes *c, int32_t walker, int64_t p,
@@ -191,7 +200,7 @@ static bool parts_that_come(const hamiltonian *h, walker_energy *e, const insert
     const plugmc_insert_remove *x = &t->of;
     probe who[PLUGMC_MOST_SITES];
     for (int32_t k = 0; k < x->inserted; k++) {
-        who[k] = (probe){x->removed ? x->particle[0] : -1,
+        who[k] = (probe){x->removed && !t->molecule ? x->particle[0] : -1,
                          -1,
                          -1,
                          x->species[k],
@@ -222,23 +231,35 @@ static void parts_that_leave(const hamiltonian *h, walker_energy *e, const plugm
     }
 }
 
-/* Their energies with all others. */
+/* Energies of the sites of a molecule that leaves with all others, while it is hidden. */
 static void sites_that_leave(const hamiltonian *h, walker_energy *e, const plugmc_insert_remove *x,
                              double *change)
 {
     double *energy = e->proposed;
-    int64_t sorted[PLUGMC_MOST_SITES];
     if (!h->old_energies && !h->has_far) return;
     memset(energy, 0, sizeof *energy * (size_t)h->system->term_count);
+    for (int32_t k = x->removed; k-- > 0;) {
+        const int32_t i = x->particle[k];
+        double at[3];
+        configuration_place(&e->now, i, at);
+        parts_of(h, e, &(probe){-1, -1, -1, e->now.all.species[i], at, NULL}, energy);
+    }
+    for (int t = 0; t < h->system->term_count; t++) change[t] -= energy[t];
+}
+
+/* Of molecules. One that becomes another is hidden from the one that comes. */
+static bool molecules_pairs(const hamiltonian *h, walker_energy *e, const insertions *t,
+                            double *change)
+{
+    const plugmc_insert_remove *x = &t->of;
+    int64_t sorted[PLUGMC_MOST_SITES];
+    if (!x->removed) return parts_that_come(h, e, t, change);
     for (int32_t k = 0; k < x->removed; k++) sorted[k] = x->particle[x->removed - 1 - k];
     configuration_hide(&e->now, sorted, x->removed);
-    for (int32_t k = 0; k < x->removed; k++) {
-        double at[3];
-        configuration_place(&e->now, sorted[k], at);
-        parts_of(h, e, &(probe){-1, -1, -1, e->now.all.species[sorted[k]], at, NULL}, energy);
-    }
+    const bool forbidden = parts_that_come(h, e, t, change);
+    if (!forbidden) sites_that_leave(h, e, x, change);
     configuration_show(&e->now);
-    for (int t = 0; t < h->system->term_count; t++) change[t] -= energy[t];
+    return forbidden;
 }
 
 /* Energies that depend on how many there are alone. */
@@ -261,11 +282,10 @@ static void counts_change(const hamiltonian *h, const walker_energy *e,
 bool insertions_pairs(const hamiltonian *h, walker_energy *e, const insertions *t, double *change)
 {
     const plugmc_insert_remove *x = &t->of;
-    if (!has_room(e, x) || parts_that_come(h, e, t, change)) return true;
-    if (t->molecule)
-        sites_that_leave(h, e, x, change);
-    else
-        parts_that_leave(h, e, x, change);
+    if (!has_room(e, x)) return true;
+    if (t->molecule) return molecules_pairs(h, e, t, change);
+    if (parts_that_come(h, e, t, change)) return true;
+    parts_that_leave(h, e, x, change);
     return false;
 }
 

@@ -6,7 +6,9 @@
  * many-body terms, as the Fourier part of an Ewald sum, are asked once. A molecule that leaves is put back in thought, into a
  * configuration without it: its own position and orientation with m - 1 others, and k - 1 other positions with m each, are the
  * choices of the way back, of which its own is the one selected (D. Frenkel, B. Smit, Understanding Molecular Simulation,
- * section 13.2). */
+ * section 13.2). Of a molecule that becomes another one m orientations of both kinds are weighed where it is, while it is hidden:
+ * with w and w' the means of exp(-g) of the new and of the old kind, the old one's own orientation among them, -ln p
+ * changes by D - (g_new - g_old) - ln (w / w'). */
 #include "energy/molecule_trials.h"
 
 #include <math.h>
@@ -26,7 +28,8 @@ typedef struct choices {
 
 bool is_molecule_trial(const plugmc_trial *t)
 {
-    return t->kind == PLUGMC_MOLECULE_INSERTED || t->kind == PLUGMC_MOLECULE_REMOVED;
+    return t->kind == PLUGMC_MOLECULE_INSERTED || t->kind == PLUGMC_MOLECULE_REMOVED ||
+           t->kind == PLUGMC_MOLECULE_IDENTITY;
 }
 
 static int32_t at_least_one(int32_t n) { return n > 1 ? n : 1; }
@@ -114,6 +117,29 @@ static int ask_all(const hamiltonian *h, const plugmc_changes *c, double *pairs)
     return code;
 }
 
+/* One of n choices, which have been weighed: its number, -1 if all are forbidden. */
+typedef struct selected {
+    int32_t number;
+    /* Smallest delta; sum of exp(least - delta). */
+    double least, sum;
+    /* Its delta is not above -infinity: the molecule goes there, so that it is found. */
+    bool lost;
+} selected;
+
+static selected select_of(const plugmc_trial *t, const choices *c, int32_t n)
+{
+    selected s = {.number = -1, .least = INFINITY};
+    for (int32_t k = 0; k < n && s.number < 0; k++) {
+        if (!(c->delta[k] > -INFINITY)) s.number = k;
+        s.least = fmin(s.least, c->delta[k]);
+    }
+    s.lost = s.number >= 0;
+    if (s.lost || s.least == INFINITY) return s;
+    for (int32_t k = 0; k < n; k++) s.sum += exp(s.least - c->delta[k]);
+    s.number = select_one(t, c, n, s.least, s.sum);
+    return s;
+}
+
 int molecule_comes_to_one(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
                           double position[3], plugmc_orientation *orientation, double *delta)
 {
@@ -121,27 +147,20 @@ int molecule_comes_to_one(hamiltonian *h, const plugmc_trial *t, const plugmc_ch
                    .positions = at_least_one(t->trial_positions),
                    .orientations = at_least_one(t->trial_orientations)};
     const int32_t n = all.positions * all.orientations;
-    double least = INFINITY, sum = 0, pairs = 0;
-    int32_t chosen = -1;
+    double pairs = 0;
     for (int32_t j = 0; j < all.positions; j++) {
         plugmc_draw_trial_position(t, j, position);
         weigh_position(h, t, &all, j, 0, position);
     }
-    for (int32_t k = 0; k < n && chosen < 0; k++) {
-        if (!(all.delta[k] > -INFINITY)) chosen = k; /* it goes there, so that it is found */
-        least = fmin(least, all.delta[k]);
-    }
-    c->forbidden[0] = least == INFINITY && chosen < 0;
+    const selected s = select_of(t, &all, n);
+    c->forbidden[0] = s.number < 0;
     if (c->forbidden[0]) return PLUGMC_OK;
-    const bool lost = chosen >= 0;
-    for (int32_t k = 0; k < n; k++) sum += exp(least - all.delta[k]);
-    if (!lost) chosen = select_one(t, &all, n, least, sum);
-    plugmc_draw_trial_position(t, chosen / all.orientations, position);
-    *orientation = trial_orientation(t, chosen);
+    plugmc_draw_trial_position(t, s.number / all.orientations, position);
+    *orientation = trial_orientation(t, s.number);
     const int code = ask_all(h, c, &pairs);
     if (code || c->forbidden[0]) return code;
-    *delta =
-        lost ? all.delta[chosen] : c->delta[0] - all.delta[chosen] + least - log(sum / (double)n);
+    *delta = s.lost ? all.delta[s.number]
+                    : c->delta[0] - all.delta[s.number] + s.least - log(s.sum / (double)n);
     return PLUGMC_OK;
 }
 
@@ -167,4 +186,105 @@ int molecule_leaves_one(hamiltonian *h, const plugmc_trial *t, const plugmc_chan
         sum += exp(-(all.delta[k] + pairs)); /* its own has -pairs */
     *delta = c->delta[0] + log(sum / (double)(all.positions * all.orientations));
     return PLUGMC_OK;
+}
+
+/* Orientations of the molecule that leaves are those of a position number 1, at the same place. */
+int molecule_becomes_one(hamiltonian *h, const plugmc_trial *t, const plugmc_changes *c,
+                         plugmc_orientation *orientation, double *delta)
+{
+    walker_energy *e = &h->walkers[t->walker];
+    const int32_t m = at_least_one(t->trial_orientations);
+    int64_t within, sites[PLUGMC_MOST_SITES];
+    double pairs = 0, sum = 1;
+    choices comes = {.kind = plugmc_kind_of_molecule(h->system->molecules, t->species),
+                     .positions = 1,
+                     .orientations = m},
+            leaves = {.kind = molecule_with(h->system, t->particle, &within),
+                      .positions = 2,
+                      .orientations = m};
+    configuration_hide(&e->now, sites, sites_with(h->system, t->particle, sites));
+    weigh_position(h, t, &comes, 0, 0, t->position);
+    weigh_position(h, t, &leaves, 1, 1, t->position);
+    configuration_show(&e->now);
+    const selected s = select_of(t, &comes, m);
+    c->forbidden[0] = s.number < 0;
+    if (c->forbidden[0]) return PLUGMC_OK;
+    *orientation = trial_orientation(t, s.number);
+    const int code = ask_all(h, c, &pairs);
+    if (code || c->forbidden[0]) return code;
+    const double chosen = comes.delta[s.number], own = chosen - pairs;
+    for (int32_t a = 1; a < m; a++) sum += exp(own - leaves.delta[m + a]);
+    *delta = s.lost
+                 ? chosen
+                 : c->delta[0] - chosen + s.least - log(s.sum / (double)m) + log(sum / (double)m);
+    return PLUGMC_OK;
+}
+
+double molecule_energy(hamiltonian *h, int32_t w, int64_t i)
+{
+    walker_energy *e = &h->walkers[w];
+    int64_t within, sites[PLUGMC_MOST_SITES];
+    double position[3], at[PLUGMC_MOST_SITES][3], energy[h->system->term_count + 1];
+    const plugmc_molecule *kind = molecule_with(h->system, i, &within);
+    memset(energy, 0, sizeof energy);
+    configuration_place(&e->now, i, position);
+    place_kind(kind, &e->now.box, position, &e->now.all.orientation[i], at);
+    configuration_hide(&e->now, sites, sites_with(h->system, i, sites));
+    const bool forbidden = sites_at(h, e, kind, 0, kind->sites, (const double(*)[3])at, energy);
+    configuration_show(&e->now);
+    return forbidden ? INFINITY : weigh(h, w, energy);
+}
+
+/* ---- Proposals of movers that decide by themselves ------------------------------------------------ */
+
+bool changes_choose(const plugmc_changes *c)
+{
+    return PLUGMC_HAS(c, choices) && c->choices &&
+           at_least_one(c->choices->positions) * at_least_one(c->choices->orientations) > 1;
+}
+
+const char *choices_are_wrong(const plugmc_changes *c)
+{
+    if (!PLUGMC_HAS(c, choices) || !c->choices) return NULL;
+    const plugmc_choices *of = c->choices;
+    if (c->kind != PLUGMC_MOLECULE_INSERTED && c->kind != PLUGMC_MOLECULE_REMOVED)
+        return "several positions are those of molecules that come or leave";
+    if (c->per_walker != 1 || !PLUGMC_HAS(c, delta) || !c->delta)
+        return "of several positions there is one proposal a walker, with its `delta`";
+    if (c->kind == PLUGMC_MOLECULE_INSERTED &&
+        (c->position != (const double(*)[3])of->position || c->orientation != of->orientation))
+        return "what is selected has to become the proposal";
+    return (int64_t)at_least_one(of->positions) * at_least_one(of->orientations) <=
+                   PLUGMC_MOST_TRIAL_POSITIONS
+               ? NULL
+               : "it has too many trial positions and orientations";
+}
+
+int molecule_of_choices(hamiltonian *h, const plugmc_changes *c, int32_t w, int64_t p)
+{
+    const plugmc_choices *of = c->choices;
+    const bool inserted = c->kind == PLUGMC_MOLECULE_INSERTED;
+    const plugmc_trial t = {.size = sizeof t,
+                            .walker = (uint32_t)w,
+                            .seed = of->seed,
+                            .sweep = of->sweep,
+                            .number = of->number,
+                            .dimension = h->walkers[w].now.box.dimension,
+                            .box = &h->walkers[w].now.box,
+                            .kind = c->kind,
+                            .particle = inserted ? -1 : c->particle[p],
+                            .species = inserted ? c->species[p] : -1,
+                            .trial_positions = of->positions,
+                            .trial_orientations = of->orientations};
+    plugmc_changes one = *c;
+    one.first = w, one.walkers = 1;
+    one.change = &c->change[p * h->system->term_count];
+    one.forbidden = &c->forbidden[p], one.delta = &c->delta[p];
+    if (!inserted) {
+        one.particle = &c->particle[p];
+        return molecule_leaves_one(h, &t, &one, one.delta);
+    }
+    one.species = &c->species[p], one.position = &c->position[p];
+    one.orientation = &c->orientation[p];
+    return molecule_comes_to_one(h, &t, &one, of->position[p], &of->orientation[p], one.delta);
 }

@@ -26,8 +26,9 @@ typedef struct task {
 static bool is_known(const task *k, int32_t kind)
 {
     const bool counts = k->h->system->changes & PLUGMC_CHANGED_COUNT;
-    if (kind >= PLUGMC_MOLECULE_DISPLACED && kind <= PLUGMC_MOLECULE_REMOVED)
-        return k->h->system->molecules && (counts || kind == PLUGMC_MOLECULE_DISPLACED);
+    if (kind >= PLUGMC_MOLECULE_DISPLACED && kind <= PLUGMC_MOLECULES_SWAPPED)
+        return k->h->system->molecules &&
+               (counts || kind == PLUGMC_MOLECULE_DISPLACED || kind == PLUGMC_MOLECULES_SWAPPED);
     return kind == PLUGMC_DISPLACED || kind == PLUGMC_SWAPPED || kind == PLUGMC_GROUP_DISPLACED ||
            (counts && kind >= PLUGMC_INSERTED && kind <= PLUGMC_GROUP_REMOVED);
 }
@@ -35,14 +36,15 @@ static bool is_known(const task *k, int32_t kind)
 static bool any_particle(int32_t kind)
 {
     return (kind != PLUGMC_INSERTED && kind < PLUGMC_GROUP_INSERTED) ||
-           kind == PLUGMC_MOLECULE_REMOVED;
+           kind == PLUGMC_MOLECULE_REMOVED || kind == PLUGMC_MOLECULE_IDENTITY;
 }
 
 /* Somebody was to leave of a species of which there is nobody. */
 static bool nobody(const plugmc_trial *t)
 {
-    bool missing = t->particle < 0 && (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY ||
-                                       t->kind == PLUGMC_MOLECULE_REMOVED);
+    bool missing = t->particle < 0 &&
+                   (t->kind == PLUGMC_REMOVED || t->kind == PLUGMC_IDENTITY ||
+                    t->kind == PLUGMC_MOLECULE_REMOVED || t->kind == PLUGMC_MOLECULE_IDENTITY);
     for (int32_t k = 0; t->kind == PLUGMC_GROUP_REMOVED && k < t->group->n; k++)
         missing |= t->group->members[k] < 0;
     return missing;
@@ -65,11 +67,14 @@ static const char *wrong_molecule(const hamiltonian *h, const walker_energy *e,
                               .position = (const double(*)[3])t->position,
                               .species = &t->species,
                               .orientation = &any};
-    const bool inserted = t->kind == PLUGMC_MOLECULE_INSERTED;
-    const int32_t kind = inserted ? t->species : t->other;
-    if (molecule_choices(t) > PLUGMC_MOST_TRIAL_POSITIONS)
+    const int32_t kinds = h->system->molecules->kinds;
+    if (molecule_choices(t) > PLUGMC_MOST_TRIAL_POSITIONS ||
+        (t->kind == PLUGMC_MOLECULE_IDENTITY &&
+         (t->trial_positions > 1 || 2 * t->trial_orientations > PLUGMC_MOST_TRIAL_POSITIONS)))
         return "has too many trial positions and orientations";
-    if ((inserted || t->particle < 0) && (kind < 0 || kind >= h->system->molecules->kinds))
+    if ((t->kind != PLUGMC_MOLECULE_REMOVED && (t->species < 0 || t->species >= kinds)) ||
+        (t->kind != PLUGMC_MOLECULE_INSERTED && t->particle < 0 &&
+         (t->other < 0 || t->other >= kinds)))
         return "has no such kind of molecule";
     return molecule_is_wrong(h, e, &c, 0) ? "has a molecule that cannot come or leave" : NULL;
 }
@@ -89,6 +94,12 @@ static const char *breaks_molecules(const hamiltonian *h, const walker_energy *e
             return "turns a molecule to what is no orientation";
         return is_position(t->position) ? NULL : "has a position that is not a number";
     }
+    if (t->kind == PLUGMC_MOLECULES_SWAPPED)
+        return is_there(e, t->particle) && is_first_site(system, t->particle) &&
+                       is_there(e, t->other) && is_first_site(system, t->other) &&
+                       t->particle != t->other
+                   ? NULL
+                   : "swaps particles that are not the first sites of two molecules";
     if (!one) return "changes a run with rigid molecules in a way that could break them";
     if (comes && t->species >= 0 && t->species < system->species_count && h->free.fixed[t->species])
         return "makes a particle a site of a rigid molecule";
@@ -140,7 +151,9 @@ static int ask(hamiltonian *h, plugmc_trial *t, const plugmc_changes *c, several
     if (is_molecule_trial(t) && molecule_choices(t) > 1)
         return t->kind == PLUGMC_MOLECULE_INSERTED
                    ? molecule_comes_to_one(h, t, c, t->position, &t->orientation, delta)
-                   : molecule_leaves_one(h, t, c, delta);
+               : t->kind == PLUGMC_MOLECULE_REMOVED
+                   ? molecule_leaves_one(h, t, c, delta)
+                   : molecule_becomes_one(h, t, c, &t->orientation, delta);
     if (t->trial_positions > 1 && t->kind == PLUGMC_INSERTED)
         return places_to_come(h, t, several, change, chosen, forbidden, delta);
     const int code = hamiltonian_changes(h, c);
@@ -202,7 +215,7 @@ static const plugmc_orientation *orientations_of(const task *k, plugmc_trial *t,
                       : t->kind == PLUGMC_GROUP_INSERTED ? t->group->n
                                                          : 0;
     if (!k->h->system->bodies) return NULL;
-    if (t->kind == PLUGMC_MOLECULE_INSERTED) {
+    if (t->kind == PLUGMC_MOLECULE_INSERTED || t->kind == PLUGMC_MOLECULE_IDENTITY) {
         t->orientation = trial_orientation(t, 0);
         return &t->orientation;
     }
@@ -212,15 +225,32 @@ static const plugmc_orientation *orientations_of(const task *k, plugmc_trial *t,
     return drawn;
 }
 
-/* Makes the trial of a molecule one of a group: all its sites, the first one first. */
-static void make_group_of_sites(const walker_energy *e, plugmc_trial *t)
+/* Adds all sites of the molecule of first site i to the group of a trial, the first one first. */
+static void add_sites(const walker_energy *e, plugmc_trial *t, int32_t i, const double to[3],
+                      const plugmc_orientation *turned)
 {
     int64_t number[PLUGMC_MOST_SITES];
-    const plugmc_orientation *turned =
-        t->turns ? &t->orientation : configuration_orientation(&e->now, t->particle);
-    t->group->n = place_sites(e->now.system, &e->now.box, t->particle, t->position, turned,
-                              t->group->positions, number);
-    for (int32_t a = 0; a < t->group->n; a++) t->group->members[a] = (int32_t)number[a];
+    plugmc_group *g = t->group;
+    const int32_t n =
+        place_sites(e->now.system, &e->now.box, i, to, turned, &g->positions[g->n], number);
+    for (int32_t a = 0; a < n; a++) g->members[g->n++] = (int32_t)number[a];
+}
+
+/* Makes the trial of a molecule, or of two that swap, one of a group. */
+static void make_group_of_sites(const walker_energy *e, plugmc_trial *t)
+{
+    if (t->kind == PLUGMC_MOLECULES_SWAPPED) {
+        const int32_t swapped[2] = {t->particle, t->other};
+        for (int k = 0; k < 2; k++) {
+            double to[3];
+            configuration_place(&e->now, swapped[!k], to);
+            add_sites(e, t, swapped[k], to, configuration_orientation(&e->now, swapped[k]));
+        }
+        t->turns = 0;
+    } else {
+        add_sites(e, t, t->particle, t->position,
+                  t->turns ? &t->orientation : configuration_orientation(&e->now, t->particle));
+    }
     t->kind = PLUGMC_GROUP_DISPLACED;
 }
 
@@ -242,8 +272,11 @@ static int trial_move(const task *k, int32_t w, uint64_t sweep, uint32_t number,
         &e->counts[trial.move >= 0 && trial.move < k->moves ? trial.move : k->proposal->move];
     counts->trials++;
     if (!proposed) return PLUGMC_OK;
-    const bool whole_molecule = trial.kind == PLUGMC_MOLECULE_DISPLACED;
+    const bool whole_molecule =
+        trial.kind == PLUGMC_MOLECULE_DISPLACED || trial.kind == PLUGMC_MOLECULES_SWAPPED;
     if (whole_molecule) make_group_of_sites(e, &trial);
+    if (trial.kind == PLUGMC_MOLECULE_IDENTITY && !nobody(&trial))
+        configuration_place(&e->now, trial.particle, trial.position);
     const bool many = trial.kind >= PLUGMC_GROUP_INSERTED && trial.kind <= PLUGMC_GROUP_DISPLACED;
     plugmc_orientation drawn[PLUGMC_MOST_TOGETHER];
     const plugmc_changes c = {.size = sizeof c,

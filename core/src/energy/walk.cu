@@ -442,7 +442,8 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
                         const walk_around *a, const double *multipliers, double *room,
                         plugmc_trial *trial, walk_result *result)
 {
-    const bool reservoir = trial->kind >= PLUGMC_MOLECULE_INSERTED,
+    const bool reservoir = trial->kind == PLUGMC_MOLECULE_INSERTED ||
+                           trial->kind == PLUGMC_MOLECULE_REMOVED,
                turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
     const bool possible = walk_prepare(t, call, a, trial, result);
     if (result->stopped) return false;

@@ -4,6 +4,7 @@
  *             + (2 pi / V) sum_{k != 0} exp(-k^2 / 4 alpha^2) / k^2 |S(k)|^2   mesh
  *             - alpha / sqrt(pi) sum_i z_i^2 - pi / (2 alpha^2 V) (sum_i z_i)^2
  *             - sum over excluded pairs of z_i z_j / r_ij
+ *             - sum over pairs within rigid molecules of z_i z_j erf(alpha r_ij) / r_ij
  *
  * with the valences z and the Bjerrum length l_B. The structure factors S(k) come from one fast
  * Fourier transform: charges are spread on a grid by cardinal B-splines of order 4 to 8. U.
@@ -12,9 +13,10 @@
  *
  * The pairs are the pair facet of this file, so movers treat them with their other pairs. All the
  * rest is the total facet and comes on top: spme_host.c (FFTW), spme_device.c with coulomb_spme.cu
- * (cuFFT), spme_moves.c (one particle at a time: a whole evaluation each), spme_tune.c (alpha and grid
+ * (cuFFT), spme_moves.c (one particle or several at a time: a whole evaluation each), spme_tune.c (alpha and grid
  * for a tolerance), spme_exclusions.c. Where movers change boxes, cutoff, alpha and grid stay as they
- * are at the start. The forces are the
+ * are at the start. The real part of pairs within rigid molecules is left out by whoever adds up pairs, so that the last line is a
+ * constant of each molecule; forces and virials are those of all waves, as in coulomb_ewald. The forces are the
  * exact gradient of the energy on the grid; they do not add up to zero exactly, unless asked to
  * (balance_forces); the observable net_force measures by how much.
  */
@@ -200,6 +202,11 @@ static int insert_remove(void *instance, int32_t walker, const plugmc_insert_rem
     return spme_insert_remove(((parameters *)instance)->mesh, walker, x, change);
 }
 
+static int displace(void *instance, int32_t walker, const plugmc_displacements *x, double *change)
+{
+    return spme_displace(((parameters *)instance)->mesh, walker, x, change);
+}
+
 static int settle(void *instance, int32_t walker, int accepted)
 {
     return spme_settle(((parameters *)instance)->mesh, walker, accepted);
@@ -227,14 +234,16 @@ static int molecule_of(void *instance, int32_t *molecule)
 static const plugmc_total mesh = {.size = sizeof mesh,
                                   .on_device = 1,
                                   .beside_parts = 1,
-                                  .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT,
+                                  .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT |
+                                             PLUGMC_CHANGED_MOLECULE,
                                   .energy = energy,
                                   .start = start,
                                   .change = change,
                                   .settle = settle,
                                   .molecules = molecules,
                                   .insert_remove = insert_remove,
-                                  .molecule_of = molecule_of};
+                                  .molecule_of = molecule_of,
+                                  .displace = displace};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .gpu_source = gpu_source, .release = release
 #else

@@ -43,8 +43,12 @@ static int check_line(const spme *m)
 static int check_exclusions(const spme *m)
 {
     const spme_settings *s = &m->set;
-    if (!m->counts_change || !(s->molecule_species || *s->molecules || *s->exclusions))
-        return PLUGMC_OK;
+    if (!(s->molecule_species || *s->molecules || *s->exclusions)) return PLUGMC_OK;
+    if (m->host->system->molecules)
+        return m->host->fail(m->host->context, PLUGMC_ERROR_INPUT,
+                             "the run has rigid molecules, of which pairs are excluded without a "
+                             "word: molecule, molecules and exclusions are for runs without them");
+    if (!m->counts_change) return PLUGMC_OK;
     return m->host->fail(m->host->context, PLUGMC_ERROR_INPUT,
                          "molecules and excluded pairs need fixed particle numbers, but a "
                          "mover of the run changes them");
@@ -82,6 +86,7 @@ int spme_prepare(spme *m, const plugmc_host *host)
     warn_of_errors(m);
     warn_of_background(m);
     int code = spme_read_exclusions(host, &m->set, &m->exclusions);
+    if (!code) code = spme_exclude_rigid(m);
     if (!code) code = fill_charges(m);
     if (!code) code = fill_tables(m);
     if (!code && boxes_change(m)) fill_limit(m);
@@ -156,7 +161,8 @@ void spme_constants(const spme *m, double volume, const int64_t *count, double *
         square += (double)count[a] * z * z;
     }
     *virial = -M_PI * s->bjerrum_length * net * net / (2 * s->alpha * s->alpha * volume);
-    *energy = *virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * square;
+    *energy =
+        *virial - s->bjerrum_length * s->alpha / sqrt(M_PI) * square + spme_rigid_energy(m, count);
 }
 
 static void fill_constants(const spme *m, double volume, spme_box *out)

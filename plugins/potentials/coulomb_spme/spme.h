@@ -47,6 +47,7 @@ void spme_release(spme *);
 int spme_start(spme *, const plugmc_view *);
 int spme_change(spme *, int32_t walker, int64_t particle, const double position[3], double *change);
 int spme_insert_remove(spme *, int32_t walker, const plugmc_insert_remove *, double *change);
+int spme_displace(spme *, int32_t walker, const plugmc_displacements *, double *change);
 int spme_settle(spme *, int32_t walker, int accepted);
 
 /* ---- Errors and what follows from them (spme_tune.c) ------------------------------------- */
@@ -96,6 +97,11 @@ typedef struct spme_exclusions {
 /* The molecule [particles] of each particle, less than 0: none. */
 int spme_molecules(const spme *, int32_t *out);
 int spme_read_exclusions(const plugmc_host *, const spme_settings *, spme_exclusions *out);
+/* Pairs within rigid molecules: movers leave their real part out, and what the waves have of them is a constant of each molecule,
+ * sum of z z' erf(alpha r) / r, that is taken off here. Fills in spme.excluded, which is NULL without molecules. */
+int spme_exclude_rigid(spme *);
+/* That of all molecules of a walker with so many of each species [species], energy; NULL: as at the start. */
+double spme_rigid_energy(const spme *, const int64_t *count);
 
 /* ---- The mesh ---------------------------------------------------------------------------- */
 
@@ -121,6 +127,7 @@ struct spme {
     spme_limit limit;
     int counts_change; /* particles come and go */
     spme_exclusions exclusions;
+    double *excluded; /* [kinds of rigid molecules] 1/length: spme_exclude_rigid */
     char defines[8][32];
     const char *define_list[9];
     struct spme_host_mesh *on_host; /* NULL until first asked for */

@@ -2,6 +2,7 @@
  * from a file of molecule numbers and from a file of pairs. They are stored once for each of the
  * two, so that each particle can add up its own. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,4 +269,42 @@ static int store_partners(const plugmc_host *host, pair_list *list, spme_exclusi
     for (size_t i = 0; i < particles; i++)
         if (out->first[i + 1] < out->first[i]) out->first[i + 1] = out->first[i];
     return PLUGMC_OK;
+}
+
+/* ---- Rigid molecules ------------------------------------------------------------------------ */
+
+int spme_exclude_rigid(spme *m)
+{
+    const plugmc_system *system = m->host->system;
+    const plugmc_molecules *all = system->molecules;
+    if (!all) return PLUGMC_OK;
+    m->excluded = m->host->allocate(m->host->context, (size_t)all->kinds * sizeof *m->excluded);
+    if (!m->excluded)
+        return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for molecules");
+    for (int32_t k = 0; k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        double each = 0;
+        for (int32_t a = 0; a < kind->sites; a++)
+            for (int32_t b = 0; b < a; b++) {
+                const double *p = kind->place[a], *q = kind->place[b],
+                             r = hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]);
+                each += plugmc_species_at(system, kind->species[a])->charge *
+                        plugmc_species_at(system, kind->species[b])->charge *
+                        (r > 0 ? erf(m->set.alpha * r) / r : M_2_SQRTPI * m->set.alpha);
+            }
+        m->excluded[k] = each;
+    }
+    return PLUGMC_OK;
+}
+
+double spme_rigid_energy(const spme *m, const int64_t *count)
+{
+    const plugmc_molecules *all = m->host->system->molecules;
+    double sum = 0;
+    for (int32_t k = 0; m->excluded && k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        const int64_t n = count ? plugmc_molecules_of_kind(kind, count) : kind->count;
+        sum += m->excluded[k] * (double)n;
+    }
+    return -m->set.bjerrum_length * sum;
 }

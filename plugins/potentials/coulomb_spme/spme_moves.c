@@ -8,9 +8,10 @@
 
 #include "spme.h"
 
-/* The trial of a walker that waits for settle: where one particle goes, or a configuration of other numbers. */
+/* The trial of a walker that waits for settle: where one particle goes, or a whole configuration, of which several have gone
+ * elsewhere or come and left. */
 typedef struct trial {
-    int waits, recounted;
+    int waits, whole;
     int64_t particle;
     double position[3], energy;
 } trial;
@@ -23,7 +24,7 @@ struct spme_moves {
     int32_t *known;    /* [walkers] */
     double *sums;      /* [walkers], room to work in */
     trial *trial;      /* [walkers] */
-    /* Of walkers whose trial is `recounted`, as positions and count; NULL where numbers do not change. */
+    /* Of walkers whose trial is `whole`, as positions and count; the latter is NULL where numbers do not change. */
     double *other_positions;
     int64_t *other_count;
 };
@@ -43,13 +44,12 @@ static int make_moves(spme *m)
         s->known = host->allocate(host->context, walkers * sizeof *s->known);
         s->sums = host->allocate(host->context, walkers * sizeof *s->sums);
         s->trial = host->allocate(host->context, walkers * sizeof *s->trial);
-    }
-    if (s && m->counts_change) {
         s->other_positions = host->allocate(host->context, numbers * sizeof *s->positions);
-        s->other_count = host->allocate(host->context, species * sizeof *s->count);
     }
+    if (s && m->counts_change)
+        s->other_count = host->allocate(host->context, species * sizeof *s->count);
     if (!s || !s->positions || !s->count || !s->box || !s->energy || !s->known || !s->sums ||
-        !s->trial || (m->counts_change && (!s->other_positions || !s->other_count)))
+        !s->trial || !s->other_positions || (m->counts_change && !s->other_count))
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu positions",
                           numbers / 3);
     m->moves = s;
@@ -143,7 +143,7 @@ int spme_insert_remove(spme *m, int32_t walker, const plugmc_insert_remove *x, d
     const int64_t numbers = 3 * system->particles, species = system->species_count;
     double *positions = s->other_positions + walker * numbers;
     int64_t *count = s->other_count + walker * species;
-    s->trial[walker] = (trial){.waits = 1, .recounted = 1};
+    s->trial[walker] = (trial){.waits = 1, .whole = 1};
     memcpy(positions, s->positions + walker * numbers, (size_t)numbers * sizeof *positions);
     memcpy(count, s->count + walker * species, (size_t)species * sizeof *count);
     turn_over(system, x, positions, count);
@@ -154,15 +154,36 @@ int spme_insert_remove(spme *m, int32_t walker, const plugmc_insert_remove *x, d
     return code;
 }
 
-static void take_numbers(spme *m, int32_t walker)
+int spme_displace(spme *m, int32_t walker, const plugmc_displacements *x, double *change)
+{
+    struct spme_moves *s = m->moves;
+    const int64_t numbers = 3 * m->host->system->particles;
+    double *positions = s->other_positions + walker * numbers;
+    s->trial[walker] = (trial){.waits = 1, .whole = 1};
+    memcpy(positions, s->positions + walker * numbers, (size_t)numbers * sizeof *positions);
+    if (m->counts_change)
+        memcpy(s->other_count + walker * m->host->system->species_count,
+               s->count + walker * m->host->system->species_count,
+               (size_t)m->host->system->species_count * sizeof *s->count);
+    for (int32_t k = 0; k < x->n; k++)
+        memcpy(&positions[3 * x->particle[k]], x->position[k], 3 * sizeof *positions);
+    int code = know_energy(m, walker);
+    if (!code)
+        code = find_energy(m, walker, s->other_positions, s->other_count, &s->trial[walker].energy);
+    *change += s->trial[walker].energy - s->energy[walker];
+    return code;
+}
+
+static void take_whole(spme *m, int32_t walker)
 {
     struct spme_moves *s = m->moves;
     const int64_t numbers = 3 * m->host->system->particles,
                   species = m->host->system->species_count;
     memcpy(s->positions + walker * numbers, s->other_positions + walker * numbers,
            (size_t)numbers * sizeof *s->positions);
-    memcpy(s->count + walker * species, s->other_count + walker * species,
-           (size_t)species * sizeof *s->count);
+    if (m->counts_change)
+        memcpy(s->count + walker * species, s->other_count + walker * species,
+               (size_t)species * sizeof *s->count);
 }
 
 int spme_settle(spme *m, int32_t walker, int accepted)
@@ -174,11 +195,11 @@ int spme_settle(spme *m, int32_t walker, int accepted)
                              "no particle of walker %d has been moved", walker);
     s->trial[walker].waits = 0;
     if (!accepted) return PLUGMC_OK;
-    if (t.recounted)
-        take_numbers(m, walker);
+    if (t.whole)
+        take_whole(m, walker);
     else
         memcpy(s->positions + 3 * (walker * m->host->system->particles + t.particle), t.position,
                sizeof t.position);
-    if (t.recounted || m->charge[t.particle] != 0) s->energy[walker] = t.energy;
+    if (t.whole || m->charge[t.particle] != 0) s->energy[walker] = t.energy;
     return PLUGMC_OK;
 }

@@ -39,6 +39,10 @@ for mover in $movers; do
         validate umbrella
         validate umbrella 'variable = ion' 'strength = 0.3' 'center = 5'
         ;;
+    transfer)
+        validate transfer
+        validate transfer 'species = ion' 'trial_positions = 3' 'trial_orientations = 2'
+        ;;
     insert_molecule)
         validate insert_molecule
         validate insert_molecule 'molecule = ion' 'trial_positions = 3' 'trial_orientations = 2'

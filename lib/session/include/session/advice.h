@@ -10,4 +10,6 @@
  * - nothing in the run uses a key, for example a pressure without a mover that changes the volume;
  * - the first sweep of a mover would come after the end of the run. */
 void advise(const session *);
+/* At the end of equilibration: warns of a rigid molecule that is still pushed into others, as random starts may leave it. */
+void advise_molecules(session *);
 #endif
