@@ -36,8 +36,8 @@ END
     [ "$1" = potential ] || printf '[potential lennard_jones]\nepsilon = 0.5\nsigma = 0.8\ncutoff = 2.2\n[mover serial]\nstep = 0.3\n'
 }
 
-check() { # FAULT SENTENCE
-    local plugin fault=$1 section=potential keys=
+check() { # FAULT SENTENCE; a fault may have several rows, which are tried side by side
+    local plugin fault=$1 own=$work/$1.$count section=potential keys=
     case $kind in
         few) plugin=$folder/wrong_total.so ;;
         author_*) plugin=$folder/author_$1.so fault= ;;
@@ -48,18 +48,18 @@ check() { # FAULT SENTENCE
         *short_list) ;;
         author_potential*) keys=$'height = 3\ncutoff = 2' ;;
     esac
-    input $section "$plugin" "$fault" >"$work/$1.ini"
-    [ -z "$keys" ] || echo "$keys" >>"$work/$1.ini"
-    "$plugmc" validate "$plugin" "$work/$1.ini" --quick --device cpu >"$work/$1.out" 2>&1
+    input $section "$plugin" "$fault" >"$own.ini"
+    [ -z "$keys" ] || echo "$keys" >>"$own.ini"
+    "$plugmc" validate "$plugin" "$own.ini" --quick --device cpu >"$own.out" 2>&1
     local code=$?
     if [ "$2" = none ]; then
-        [ $code = 0 ] && ! { [ "$kind" = histogram ] && grep -q '^warning' "$work/$1.out"; } && return
+        [ $code = 0 ] && ! { [ "$kind" = histogram ] && grep -q '^warning' "$own.out"; } && return
     elif [[ $2 == 'warning: '* ]]; then
-        [ $code = 0 ] && grep -A3 '^warning' "$work/$1.out" | grep -qE -- "${2#warning: }" && return
-    elif [ $code = 4 ] && grep -A3 '^failed' "$work/$1.out" | grep -qE -- "$2"; then
+        [ $code = 0 ] && grep -A3 '^warning' "$own.out" | grep -qE -- "${2#warning: }" && return
+    elif [ $code = 4 ] && grep -A3 '^failed' "$own.out" | grep -qE -- "$2"; then
         return
     fi
-    { echo "$kind $1: code $code, and no failed check says '$2':"; cat "$work/$1.out"; } >"$work/$1.failed"
+    { echo "$kind $1: code $code, and no failed check says '$2':"; cat "$own.out"; } >"$own.failed"
 }
 
 count=0
