@@ -63,7 +63,8 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
                                       .parameters = p,
                                       .propose = plugmc_propose,
                                       .parameters_size = sizeof *p,
-                                      .trial_positions = (int32_t)p->trial_positions};
+                                      .trial_positions =
+                                          (int32_t)(p->trial_positions * p->trial_orientations)};
     return host->trials(host->context, &proposal, sweeps->first, sweeps->n);
 }
 

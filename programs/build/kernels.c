@@ -203,7 +203,8 @@ static int compile_proposal(example *t)
     if (!plugin->mover || !plugin->source || !(plugin->mover->needs & PLUGMC_RUNS_ON_GPU)) return 0;
     const uint32_t rigid = PLUGMC_KEEPS_MOLECULES | PLUGMC_KEEPS_RIGID;
     const bool molecules = (plugin->mover->needs & rigid) == rigid;
-    const int failed = on_device_text(plugin, molecules ? BESIDE_MOLECULES : 0, &source, &joined);
+    const int failed = on_device_text(plugin, molecules ? BESIDE_MOLECULES | BESIDE_RESERVOIR : 0,
+                                      &source, &joined);
     return compile_joined(t, failed, &source, joined);
 }
 

@@ -37,7 +37,17 @@ exchange=('[mover insert_molecule]' 'molecule = dumbbell' 'trials = 20')
 results=('[observable energy]' 'period = 5' '[observable numbers]' 'period = 5')
 pressure=('[observable virial_pressure]' 'period = 5')
 
-# alike LINE...: the run with these lines is the same on both. The first plugin of a checkpoint are the orientations.
+# entry FILE NAME: where a checkpoint has what the run keeps under this name
+entry()
+{
+    local k
+    for k in $(h5ls "$1/plugmc/checkpoint/plugins" | awk '{ print $1 }'); do
+        h5dump -d "/plugmc/checkpoint/plugins/$k/name" "$1" | grep -q "\"$2\"" && echo "/plugmc/checkpoint/plugins/$k/data" && return
+    done
+    return 1
+}
+
+# alike LINE...: the run with these lines is the same on both.
 alike()
 {
     printf '%s\n' "$@" >>sim.ini
@@ -45,9 +55,10 @@ alike()
         must run sim.ini --set run.device=$device --set run.output=$device.h5
         cat "$out"
     done
-    for what in movers checkpoint/positions checkpoint/plugins/0; do
+    for what in movers checkpoint/positions; do
         h5diff cpu.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "$what differ"
     done
+    h5diff cpu.h5 gpu.h5 "$(entry cpu.h5 run/orientations)" "$(entry gpu.h5 run/orientations)" >"$out" 2>&1 || fail "orientations differ"
     ! grep -q observable sim.ini || h5diff -d 1e-8 cpu.h5 gpu.h5 /plugmc/observables >"$out" 2>&1 || fail "results differ"
 }
 
@@ -80,7 +91,7 @@ test_molecules_of_two_kinds_come_and_leave_on_a_gpu()
     gpu
     run_of 16 'max_count = 30' 'activity = 0.02' "${dumbbells[@]}" 'activity = 0.05' "${bent[@]}" 'mu = -6'
     alike "${atoms[@]}" "${moves[@]}" "${exchange[@]}" '[mover more]' 'plugin = insert_molecule' 'molecule = bent' 'trials = 20' \
-        'trial_positions = 2' '[mover insert]' 'species = free' 'trials = 10' "${results[@]}"
+        'trial_positions = 2' '[mover insert]' 'species = free' 'trials = 10' 'trial_positions = 3' "${results[@]}"
 }
 
 test_weights_of_molecules_on_a_gpu()

@@ -139,7 +139,7 @@ typedef struct plugmc_proposal {
     /* sizeof the parameters if the mover also embeds `propose` as GPU source (plugmc/proposal.h). 0: trials are
      * made on the CPU. */
     size_t parameters_size;
-    /* Largest plugmc_trial.trial_positions. Above 1 the mover's GPU source has to define PLUGMC_TRIAL_POSITIONS. */
+    /* Largest plugmc_trial.trial_positions, of molecules times trial_orientations. Above 1 its GPU source needs PLUGMC_TRIAL_POSITIONS, but for molecules. */
     int32_t trial_positions;
     /* Most particles in a group (PLUGMC_GROUP_*): at most PLUGMC_MOST_TOGETHER where groups are inserted or removed,
      * PLUGMC_MOST_DISPLACED where they are only displaced. 0: no groups. The mover's GPU source has to define

@@ -31,7 +31,7 @@ enum {
      * only. */
     PLUGMC_MOLECULE_IDENTITY,
     /* Since 2.1. The rigid molecules whose first sites are `particle` and `other` take each other's positions, and keep their
-     * orientations. Of trial moves only. */
+     * orientations. Of trial moves only. This kind and the one before are made on the host: plugmc_proposal.parameters_size = 0. */
     PLUGMC_MOLECULES_SWAPPED
 };
 
@@ -76,7 +76,7 @@ typedef struct plugmc_trial {
     /* ln of the mover's own factor in the acceptance probability: the probability density of proposing the reverse
      * move over that of this one. */
     double log_factor;
-    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. On a GPU NULL if plugmc_proposal.together is 0. */
+    /* PLUGMC_GROUP_*: arrays to fill in, n is 0. If plugmc_proposal.together is 0 there is no room, and on a GPU it may be NULL. */
     plugmc_group *group;
     /* PLUGMC_INSERTED and PLUGMC_REMOVED, k > 1: k trial positions, those of plugmc_draw_trial_position instead of
      * `position`. An insertion selects one of them with its Boltzmann weight; a removal weighs the particle's own

@@ -2,8 +2,8 @@
  *
  * Only this part knows whether a term is a sum over pairs of finite range, over all pairs, over one-body energies, a
  * many-body term, or a many-body term besides pairs and fields. In a run on a GPU, for movers that run there,
- * energies of whole configurations and swaps are computed on the GPU (on_device.h). Everything else is computed on
- * the host. Configurations are copied to the host when that is needed. */
+ * energies of whole configurations and trial moves are computed on the GPU (on_device.h), as far as it can. The rest is
+ * computed on the host. Configurations are copied to the host when that is needed. */
 #ifndef PLUGMC_HAMILTONIAN_H
 #define PLUGMC_HAMILTONIAN_H
 

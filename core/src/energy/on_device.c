@@ -31,20 +31,22 @@ int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_sourc
                                .fuse = PLUGMC_FUSE_SAMPLED,
                                .double_precision = 1};
     if (mover)
-        length = asprintf(
-            joined,
-            "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_ONE_BY_ONE %d\n"
-            "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-            "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE\n#line 1 \"trials.cu\"\n%s\n#endif\n"
-            "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
-            "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
-            "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
-            (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0, beside != 0,
-            text_of_energies_task, text_of_energies, text_of_trials_task, text_of_walk_task,
-            mover->source_name ? mover->source_name : mover->name,
-            (int)(mover->source_end - mover->source), mover->source, text_of_trials,
-            text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules, text_of_walk_waves,
-            text_of_walk_proposals, text_of_walk);
+        length =
+            asprintf(joined,
+                     "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
+                     "#define WALK_ONE_BY_ONE %d\n"
+                     "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
+                     "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE\n#line 1 \"trials.cu\"\n%s\n#endif\n"
+                     "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
+                     "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
+                     "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+                     (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
+                     (beside & BESIDE_RESERVOIR) != 0, beside != 0, text_of_energies_task,
+                     text_of_energies, text_of_trials_task, text_of_walk_task,
+                     mover->source_name ? mover->source_name : mover->name,
+                     (int)(mover->source_end - mover->source), mover->source, text_of_trials,
+                     text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules,
+                     text_of_walk_waves, text_of_walk_proposals, text_of_walk);
     else
         length = asprintf(joined, "%s%s\n#line 1 \"energies_whole.cu\"\n%s", text_of_energies_task,
                           text_of_energies, text_of_energies_whole);

@@ -1,12 +1,12 @@
-/* The Hamiltonian on a GPU: energies of all walkers at their positions and in other boxes, and swaps. All other changes
- * are computed on the host (changes.c, trials.c). */
+/* The Hamiltonian on a GPU: energies of all walkers at their positions and in other boxes, and trial moves. What a GPU does
+ * not do is done on the host (changes.c, trials.c). */
 #ifndef PLUGMC_ENERGY_ON_DEVICE_H
 #define PLUGMC_ENERGY_ON_DEVICE_H
 
 #include "energy/hamiltonian.h"
 
-/* What trials on the device have to know of, besides pairs and fields: bits. */
-enum { BESIDE_MOLECULES = 1, BESIDE_WAVES = 2 };
+/* What trials on the device have to know of, besides pairs and fields: bits. BESIDE_RESERVOIR: molecules come and leave. */
+enum { BESIDE_MOLECULES = 1, BESIDE_WAVES = 2, BESIDE_RESERVOIR = 4 };
 uint32_t on_device_beside(const plugmc_system *);
 /* The many-body term of the run if it is the only one that depends on positions, and is a sum over waves; NULL: there is none. */
 const plugmc_term *on_device_waves(const plugmc_system *);
@@ -48,7 +48,7 @@ typedef struct walk_memory walk_memory;
 
 /* walk.cu with the GPU source of a mover, and the mover's parameters on the device. */
 typedef struct walk_kernels {
-    plugmc_kernel *begin, *structure, *make, *end; /* structure: beside waves, else NULL */
+    plugmc_kernel *begin, *make, *end;
     plugmc_device_pointer parameters;
 } walk_kernels;
 
@@ -88,6 +88,7 @@ bool on_device_walks(const hamiltonian *, const plugmc_mover *, const plugmc_pro
 /* Estimated seconds for one trial move of all walkers on the device. Nothing needs to be prepared. INFINITY: trials are
  * made one by one, so a GPU is not faster. */
 double on_device_walk_seconds(const plugmc_system *);
+/* PLUGMC_UNANSWERED: a block has not enough shared memory. */
 int on_device_walk(hamiltonian *, const plugmc_host *, const plugmc_mover *, const walk_kernels *,
                    const plugmc_proposal *, uint64_t first, uint64_t n);
 void on_device_close_walk(hamiltonian *);

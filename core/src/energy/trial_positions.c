@@ -24,7 +24,9 @@ static int weigh(hamiltonian *h, const plugmc_trial *t, several_places *s, int32
 {
     for (int32_t j = 0; j < n; j++) {
         plugmc_draw_trial_position(t, first + j, s->place[j]);
-        if (h->system->bodies) s->orientation[j] = trial_orientation(t, first + j);
+        if (h->system->bodies)
+            s->orientation[j] =
+                h->system->molecules ? plugmc_upright(3) : trial_orientation(t, first + j);
         s->particle[j] = t->particle;
         s->species[j] = t->species;
     }

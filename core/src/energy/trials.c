@@ -221,7 +221,9 @@ static const plugmc_orientation *orientations_of(const task *k, plugmc_trial *t,
     }
     if (!n) /* of a group only the core turns one: that of the first site of a molecule */
         return t->turns && (t->kind == PLUGMC_DISPLACED || t->molecules) ? &t->orientation : NULL;
-    for (int32_t j = 0; j < n && j < PLUGMC_MOST_TOGETHER; j++) drawn[j] = trial_orientation(t, j);
+    for (int32_t j = 0; j < n && j < PLUGMC_MOST_TOGETHER;
+         j++) /* of particles in no molecule: without meaning */
+        drawn[j] = t->molecules ? plugmc_upright(3) : trial_orientation(t, j);
     return drawn;
 }
 

@@ -1,4 +1,5 @@
-/* Swaps that a mover proposes, on a GPU: trials.cu in launches of a fraction of a second. */
+/* Trials that a mover proposes, on a GPU: swaps among many particles by trials.cu, in launches of a fraction of a second; all
+ * others by walk_on_device.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,8 +121,6 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     if (swaps) code = host->gpu->kernel(host->context, &text, "trials_begin", &k->begin);
     if (swaps && !code) code = host->gpu->kernel(host->context, &text, "trials_make", &k->make);
     if (swaps && !code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
-    if (h->has_totals && !code)
-        code = host->gpu->kernel(host->context, &text, "walk_structure", &k->walk.structure);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
     if (!code) code = host->gpu->kernel(host->context, &text, make, &k->walk.make);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
@@ -249,7 +248,8 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     const bool counts = h->system->changes & PLUGMC_CHANGED_COUNT,
                walks = on_device_walks(h, mover->mover, proposal);
     mover_kernels *k;
-    if (!on_device_moves(h, host) || !can(h, host, mover, proposal) || (counts && !walks))
+    const bool only_walks = counts || on_device_beside(h->system);
+    if (!on_device_moves(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
         return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
     if (!code) code = find_kernels(h, host, mover, proposal, &k);

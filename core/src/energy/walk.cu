@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
 
 /* ---- A trial ------------------------------------------------------------------------------------- */
 
-/* Growth of -ln p, and whether it is forbidden. */
+/* The change of -ln p, and whether it is forbidden. */
 PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
                             const walk_part part[2], int parts, const double *multipliers,
                             double *room, int *forbidden)
@@ -56,7 +56,7 @@ PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const
     return delta;
 }
 
-/* ---- Several places: as in places.c ----------------------------------------------------------------- */
+/* ---- Several places: as in trial_positions.c ----------------------------------------------------------------- */
 
 /* The delta at place j of a trial: of who comes there, or of who goes there instead of leaving. */
 PLUGMC_FN double walk_delta_at(const walk_task *t, plugmc_trial *trial, int32_t j, int32_t kind,
@@ -396,9 +396,16 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
 PLUGMC_FN bool walk_prepare(const walk_task &t, const walk_call &call, const walk_around *a,
                             plugmc_trial *trial, walk_result *result)
 {
+    if (trial->kind > PLUGMC_MOLECULE_REMOVED) result->stopped = WALK_ON_HOST;
+    if (trial->move < 0 || trial->move >= call.moves ||
+        (trial->kind > PLUGMC_MOLECULE_DISPLACED && call.last_kind < PLUGMC_INSERTED))
+        result->stopped = WALK_UNKNOWN;
+    if (result->stopped) return false;
 #if WALK_MOLECULES
     const bool molecule = trial->kind == PLUGMC_MOLECULE_DISPLACED;
+#if WALK_RESERVOIR
     if (walk_is_exchange(trial)) return walk_gather_sites(&t, a, trial, result);
+#endif
     if (molecule) walk_make_sites(&t, a, trial, result);
     if (result->stopped) return false;
     const bool possible = walk_is_possible(&t, &call, trial, a, result);
@@ -409,28 +416,35 @@ PLUGMC_FN bool walk_prepare(const walk_task &t, const walk_call &call, const wal
 #endif
 }
 
-/* Growth of -ln p by all but waves. */
+/* The change of -ln p by all but waves. */
 PLUGMC_FN double walk_delta_of_one(const walk_task &t, const walk_around *a, bool reservoir,
                                    plugmc_trial *trial, walk_part part[2], int parts,
                                    const double *multipliers, double *room, int *forbidden)
 {
-#if WALK_MOLECULES
+#if WALK_RESERVOIR
     if (reservoir) return walk_exchange_delta(&t, a, trial, multipliers, room, forbidden);
 #endif
-    return walk_is_group(trial)
-               ? walk_group_delta(&t, trial, a, multipliers, room, forbidden)
-               : walk_delta(&t, trial, a, part, parts, multipliers, room, forbidden);
+    if (walk_is_group(trial)) return walk_group_delta(&t, trial, a, multipliers, room, forbidden);
+#ifdef PLUGMC_TRIAL_POSITIONS
+    if (trial->trial_positions > 1 && trial->kind == PLUGMC_INSERTED)
+        return walk_come(&t, trial, a, part, multipliers, room, forbidden);
+    if (trial->trial_positions > 1 && trial->kind == PLUGMC_REMOVED) {
+        const double own = walk_delta(&t, trial, a, part, parts, multipliers, room, forbidden);
+        return *forbidden ? 0 : own + walk_leave(&t, trial, a, multipliers, room);
+    }
+#endif
+    return walk_delta(&t, trial, a, part, parts, multipliers, room, forbidden);
 }
 
 /* By all threads. */
 PLUGMC_FN void walk_take_one(const walk_task &t, const walk_around *a, bool reservoir, bool turns,
                              plugmc_trial *trial, const walk_part part[2])
 {
-#if WALK_MOLECULES
+#if WALK_RESERVOIR
     if (reservoir) walk_take_exchange(&t, trial, a);
-    if (turns && threadIdx.x == 0) a->orientations[trial->particle] = trial->orientation;
     if (reservoir) return;
 #endif
+    if (turns && threadIdx.x == 0) a->orientations[trial->particle] = trial->orientation;
     if (walk_is_group(trial))
         walk_take_group(trial, a);
     else if (threadIdx.x == 0)
@@ -499,6 +513,9 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
     if (call.together > WALK_PROPOSED_GROUPS) result.stopped = WALK_CROWDED;
     for (; result.next < end && !result.stopped; result.next++) {
         plugmc_trial trial;
+#if WALK_WAVES
+        if (result.next % a_sweep == 0) walk_find_structure(&t, &a);
+#endif
         walk_begin_trial(t, call, &a, result.next, a_sweep, &trial);
         const int proposed = walk_propose_group(parameters, &trial, call.together);
         walk_count_one(&call, trial.move, 1, 0, &result);

@@ -174,7 +174,7 @@ PLUGMC_FN walk_team walk_team_of(const walk_around *a, int32_t members)
 #define WALK_ONCE PLUGMC_FN
 #endif
 
-/* Growth of -ln p by pairs and fields, and whether it is forbidden. */
+/* The change of -ln p by pairs and fields, and whether it is forbidden. */
 WALK_ONCE double walk_group_parts(const walk_task *t, plugmc_trial *trial, const walk_around *a,
                                   const double *multipliers, double *room, int *forbidden)
 {
@@ -228,7 +228,7 @@ PLUGMC_FN double walk_group_counts(const walk_task *t, const plugmc_trial *trial
 #endif
 }
 
-/* Growth of -ln p by all of it. */
+/* The change of -ln p by all of it. */
 PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const walk_around *a,
                                   const double *multipliers, double *room, int *forbidden)
 {

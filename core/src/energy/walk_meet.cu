@@ -336,8 +336,13 @@ PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const 
         walk_put(a, trial->particle, part[1].from);
         walk_put(a, trial->other, part[0].from);
     }
+    plugmc_orientation turned = plugmc_upright(3); /* has no meaning */
+    if (WALK_MOLECULES && trial->kind == PLUGMC_IDENTITY) turned = a->orientations[trial->particle];
     if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)
         walk_remove(a, trial->particle);
-    if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
-        walk_put(a, a->first[trial->species] + a->count[trial->species]++, part[0].to);
+    if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY) {
+        const int64_t i = a->first[trial->species] + a->count[trial->species]++;
+        walk_put(a, i, part[0].to);
+        if (WALK_MOLECULES) a->orientations[i] = turned;
+    }
 }

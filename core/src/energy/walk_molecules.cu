@@ -47,6 +47,8 @@ PLUGMC_FN void walk_make_sites(const walk_task *t, const walk_around *a, plugmc_
 
 /* ---- Molecules that come and leave: as in molecule_trials.c -------------------------------------------- */
 
+#if WALK_RESERVOIR
+
 PLUGMC_FN int walk_is_exchange(const plugmc_trial *trial)
 {
     return trial->kind == PLUGMC_MOLECULE_INSERTED || trial->kind == PLUGMC_MOLECULE_REMOVED;
@@ -67,12 +69,12 @@ PLUGMC_FN int walk_gather_sites(const walk_task *t, const walk_around *a, plugmc
         !comes && !nobody ? walk_molecule_of(t, a, trial->particle, &within)
         : named >= 0 && named < t->molecules->kinds ? plugmc_kind_of_molecule(t->molecules, named)
                                                     : 0;
-    if (!kind || !kind->changes || (comes && !walk_is_position(trial->position)) ||
-        walk_at_least_one(trial->trial_positions) * walk_at_least_one(trial->trial_orientations) >
-            PLUGMC_MOST_TRIAL_POSITIONS) {
-        result->stopped = WALK_BROKEN;
-        return 0;
-    }
+    if (!kind || !kind->changes) result->stopped = WALK_NO_KIND;
+    if (comes && !walk_is_position(trial->position)) result->stopped = WALK_NOWHERE;
+    if (walk_at_least_one(trial->trial_positions) * walk_at_least_one(trial->trial_orientations) >
+        PLUGMC_MOST_TRIAL_POSITIONS)
+        result->stopped = WALK_CHOICES;
+    if (result->stopped) return 0;
     const bool full = comes && plugmc_molecules_of_kind(kind, a->count) >= kind->capacity;
     if (full) result->full = kind->species[0] + 1;
     __syncthreads(); /* all have read the group of the mover */
@@ -195,7 +197,7 @@ PLUGMC_FN double walk_deselect(const walk_task *t, const walk_around *a, plugmc_
     return pairs + log(sum / n);
 }
 
-/* Growth of -ln p by all but waves. */
+/* The change of -ln p by all but waves. */
 PLUGMC_FN double walk_exchange_delta(const walk_task *t, const walk_around *a, plugmc_trial *trial,
                                      const double *multipliers, double *room, int *forbidden)
 {
@@ -226,6 +228,8 @@ PLUGMC_FN void walk_take_exchange(const walk_task *t, plugmc_trial *trial, const
         }
     walk_take_group(trial, a);
 }
+
+#endif
 
 /* ---- Others ------------------------------------------------------------------------------------------ */
 

@@ -12,7 +12,8 @@ enum {
     LEAST_WALKERS = 8, /* each is one block: fewer leave most of a GPU idle */
     MOST_MET = 8192,   /* each trial meets all particles, where the host meets those nearby */
     PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
-    WARPS_ON_EACH = 16          /* multiprocessor: as many as registers allow */
+    WARPS_ON_EACH = 16,         /* multiprocessor: as many as registers allow */
+    STATIC_SHARED = 18432 /* bytes: members of the largest group, and what else a kernel has */
 };
 
 struct walk_memory {
@@ -47,6 +48,7 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
 double on_device_walk_seconds(const plugmc_system *system)
 {
     const double n = (double)system->particles;
+    if (system->molecules) return INFINITY; /* not measured for all movers */
     const bool by_counts = system->changes & PLUGMC_CHANGED_COUNT;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
@@ -66,11 +68,13 @@ double on_device_walk_seconds(const plugmc_system *system)
 static void counts_of(const plugmc_system *system, int64_t n, int64_t *count)
 {
     const int32_t changing = walk_changing(system);
-    count[0] = n;
-    if (changing < 0) return;
-    const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, changing);
     for (int32_t s = 0; s < system->species_count; s++)
         count[s] = plugmc_species_at(system, s)->count;
+    if (changing < 0) {
+        count[0] = n;
+        return;
+    }
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, changing);
     for (int32_t a = 0; a < kind->sites; a++) count[kind->species[a]] += n - kind->count;
 }
 
@@ -167,15 +171,6 @@ void on_device_close_walk(hamiltonian *h)
     free(m->host_step), free(m->outcomes), free(m->host_counts), free(m);
 }
 
-static int find_structure(const hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
-                          walk_memory *m)
-{
-    const uint32_t blocks = (m->task.waves.count + ENERGIES_THREADS - 1) / ENERGIES_THREADS;
-    return host->gpu->launch(host->context, k->structure,
-                             (uint32_t[3]){(uint32_t)h->system->walkers, blocks, 1},
-                             (uint32_t[3]){ENERGIES_THREADS, 1, 1}, 0, (void *[]){&m->task});
-}
-
 /* Orientations of rigid molecules, from the state (PLUGMC_READ) or into it (PLUGMC_WRITE). */
 static int copy_orientations(const hamiltonian *h, const plugmc_host *host, const walk_memory *m,
                              uint32_t way)
@@ -229,7 +224,7 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     if (!code)
         code = on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
                                 (void *[]){&m->task, (void *)&view.positions});
-    return code || !m->task.waves.count ? code : find_structure(h, host, k, m);
+    return code;
 }
 
 /* Warps of a block: each evaluates another trial, as if those before it were rejected. So there are several where walkers
@@ -251,19 +246,33 @@ static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 static uint32_t shared_bytes(const walk_memory *m, uint32_t threads)
 {
     const uint32_t places = isfinite(m->task.reach) ? (m->task.particles + 3) / 4 * 16 : 0,
-                   phase = 2 * (uint32_t)sizeof(double),
-                   phases = m->task.waves.count ? WALK_PHASED * 6 * (m->task.waves.most + 1) : 0;
+                   *most = m->task.waves.most,
+                   phases = m->task.waves.count
+                                ? WALK_PHASED * 2 * (most[0] + most[1] + most[2] + 3)
+                                : 0;
     return WALK_BATCH_BYTES + threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places +
-           phases * phase;
+           phases * 2 * (uint32_t)sizeof(double);
+}
+
+/* Particles that a trial puts somewhere, at most: sites of a molecule, in as many choices. */
+static int64_t particles_tried(const plugmc_system *system, int32_t choices)
+{
+    int64_t sites = 1;
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        if (kind->sites > sites) sites = kind->sites;
+    }
+    return choices > 1 ? sites * choices : sites;
 }
 
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
-                walk_call *call, walk_bias *bias, uint64_t n)
+                walk_call *call, walk_bias *bias, uint64_t n, int32_t choices)
 {
     const size_t walkers = (size_t)h->system->walkers;
     const uint64_t met = h->system->particles < 500 ? 500 : (uint64_t)h->system->particles;
     const uint32_t warps = warps_for(h->system, host->gpu), threads = 32 * warps;
-    const uint64_t some = met < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / met : 1;
+    const uint64_t a_trial = met * (uint64_t)particles_tried(h->system, choices),
+                   some = a_trial < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / a_trial : 1;
     call->evaluated = warps == 1 ? 2 : warps; /* two by one warp, as decisions take long */
     for (uint64_t done = 0; done < n; done += some) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
@@ -335,8 +344,8 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
         if (r->stopped == WALK_UNKNOWN)
             return host->fail(
                 host->context, PLUGMC_ERROR_STATE,
-                "a trial move changes what no mover of the run declares as changed, or is "
-                "not in the mover's table");
+                "a trial move changes what the mover does not declare as changed, or is not in the "
+                "mover's table");
         if (r->stopped == WALK_NOBODY || r->stopped == WALK_NOWHERE)
             return host->fail(host->context, PLUGMC_ERROR_STATE,
                               "a trial move is %s, in walker %d and sweep %llu",
@@ -355,6 +364,15 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                               "a trial move would break a rigid molecule, in walker %d and sweep "
                               "%llu: sites move together, as PLUGMC_MOLECULE_DISPLACED has it",
                               w, (unsigned long long)r->sweep);
+        if (r->stopped == WALK_NO_KIND || r->stopped == WALK_CHOICES || r->stopped == WALK_ON_HOST)
+            return host->fail(
+                host->context, PLUGMC_ERROR_STATE,
+                r->stopped == WALK_NO_KIND
+                    ? "a trial move is of no kind of molecule that may come and leave"
+                : r->stopped == WALK_CHOICES
+                    ? "a trial move has too many trial positions and orientations"
+                    : "a trial move is of a kind that is made on the host alone: its mover has to "
+                      "propose with parameters_size = 0");
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
@@ -370,6 +388,9 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
     void *multipliers = NULL;
     size_t row = 0;
     int code = make_memory(h, host, &m);
+    if (!code &&
+        shared_bytes(m, WALK_THREADS) + STATIC_SHARED > (uint32_t)host->gpu->shared_per_block)
+        return PLUGMC_UNANSWERED;
     if (!code) code = begin(h, host, k, m);
     if (!code) code = on_device_bias(h, host, mover, &bias);
     if (!code)
@@ -386,14 +407,15 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .moves = mover->move_count,
                       .for_molecules =
                           PLUGMC_HAS(proposal, for_molecules) && proposal->for_molecules,
-                      .last_kind = !(h->system->changes & PLUGMC_CHANGED_COUNT) ? PLUGMC_SWAPPED
-                                   : groups ? PLUGMC_GROUP_REMOVED
-                                            : PLUGMC_IDENTITY,
+                      .last_kind = !(mover->changes & PLUGMC_CHANGED_COUNT) ? PLUGMC_SWAPPED
+                                   : groups                                 ? PLUGMC_GROUP_REMOVED
+                                                                            : PLUGMC_IDENTITY,
                       .together = groups ? proposal->together : 0,
                       .width = (int32_t)(row / sizeof(double)),
                       .multipliers = multipliers,
                       .step = at_device(m->step)};
-    code = make(h, host, k, m, &call, &bias, n * most);
+    code = make(h, host, k, m, &call, &bias, n * most,
+                PLUGMC_HAS(proposal, trial_positions) ? proposal->trial_positions : 1);
     h->bias.written_on_device |= bias.counted;
     if (!code) code = end(h, host, k, m, mover);
     return code ? code : take_results(h, host, m, mover->move_count);

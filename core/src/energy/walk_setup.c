@@ -1,6 +1,7 @@
 /* What walk.cu needs of rigid molecules and of sums over waves. */
 #include "energy/walk_setup.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +12,16 @@ int32_t walk_changing(const plugmc_system *system)
     int32_t kind = -1, kinds = 0, species = 0;
     for (int32_t s = 0; s < system->species_count; s++) {
         const plugmc_species *one = plugmc_species_at(system, s);
-        species += !has_sites(system, s) && (one->capacity > one->count || one->grows);
+        species +=
+            !has_sites(system, s) && (one->capacity > one->count || one->grows || !isnan(one->mu));
     }
     for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
         if (!plugmc_kind_of_molecule(system->molecules, k)->changes) continue;
         kind = k;
         kinds++;
     }
-    if (kinds + species > 1 || (species && system->species_count > 1)) return WALK_SEVERAL_CHANGE;
-    return kind;
+    return kinds + species > 1 || (!kinds && system->species_count > 1) ? WALK_SEVERAL_CHANGE
+                                                                        : kind;
 }
 
 /* Whether the part of a sum over waves that depends on counts alone is known. */
@@ -53,8 +55,9 @@ const plugmc_term *on_device_waves(const plugmc_system *system)
 
 uint32_t on_device_beside(const plugmc_system *system)
 {
+    const bool reservoir = system->molecules && system->changes & PLUGMC_CHANGED_COUNT;
     return (system->molecules ? BESIDE_MOLECULES : 0u) |
-           (on_device_waves(system) ? BESIDE_WAVES : 0u);
+           (on_device_waves(system) ? BESIDE_WAVES : 0u) | (reservoir ? BESIDE_RESERVOIR : 0u);
 }
 
 /* A copy of `bytes` on the device. */
@@ -84,7 +87,7 @@ static int put_waves(const hamiltonian *h, const plugmc_host *host, const plugmc
         for (int d = 0; d < 3; d++) {
             const uint32_t m = (uint32_t)abs(waves->n[k][d]);
             small[k][d] = (int16_t)waves->n[k][d];
-            if (m > out->most) out->most = m;
+            if (m > out->most[d]) out->most[d] = m;
         }
     int code = put(host, small, count * sizeof *small, &n);
     free(small);

@@ -5,7 +5,7 @@
 #include "energy/on_device.h"
 #include "energy/walk_task.h"
 
-/* The kind of molecule whose number alone changes; -1: it is that of the particles of the only species, or none. */
+/* The kind of molecule whose number alone changes; -1: that of the particles of the only species does, or none. */
 enum { WALK_SEVERAL_CHANGE = -2 };
 int32_t walk_changing(const plugmc_system *);
 /* Sets *out, unless there are no waves (on_device_waves). */

@@ -16,7 +16,8 @@ enum { WALK_PHASED = 4 };
 enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle
  * that does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the
- * GPU source; or a rigid molecule would have been broken. */
+ * GPU source; or a rigid molecule would have been broken, or is of a kind that does not come and leave, or has too many choices; or the
+ * kind of trial is made on the host alone. */
 enum {
     WALK_LOST = 1,
     WALK_UNKNOWN,
@@ -24,13 +25,16 @@ enum {
     WALK_NOWHERE,
     WALK_TWICE,
     WALK_CROWDED,
-    WALK_BROKEN
+    WALK_BROKEN,
+    WALK_NO_KIND,
+    WALK_CHOICES,
+    WALK_ON_HOST
 };
 
-/* A many-body term that is a sum over waves (plugmc_waves), in a box that stays; the structure factors of each walker belong to
- * the positions at hand. Phases exp(2 pi i m f) are found for m = 0 ... most. */
+/* A many-body term that is a sum over waves (plugmc_waves); the structure factors of each walker belong to
+ * the positions at hand. Phases exp(2 pi i m f) are found for m = 0 ... most along each axis. */
 typedef struct walk_waves {
-    uint32_t count, most;
+    uint32_t count, most[3];
     int32_t term;
 #if defined(__CUDACC_RTC__)
     const short4 *n; /* [count], the last component unused */
@@ -66,7 +70,7 @@ typedef struct walk_task {
     const plugmc_molecules *molecules;
     plugmc_orientation *orientations;
     const int64_t *free_first, *free_count;
-    int32_t changing; /* the kind whose number of molecules by_count has; -1: none */
+    int32_t changing; /* the kind of molecule whose number by_count has: walk_changing */
     walk_waves waves; /* 0: there are none */
 } walk_task;
 

@@ -3,12 +3,17 @@
  * Stands between walk_molecules.cu and walk_proposals.cu. */
 #if WALK_WAVES
 
-/* [WALK_PHASED][2][3][most + 1] in shared memory, behind the coarse places: exp(2 pi i m f) of fractional coordinates f where a
- * particle goes from, and where it goes to. Those of the first axis times -charge, and times charge. */
+/* [WALK_PHASED][2][orders] in shared memory, behind the coarse places: exp(2 pi i m f) of the fractional coordinates f where a
+ * particle goes from, and where it goes to, m = 0 ... most along each axis. Those of the first axis times -charge, and times charge. */
 PLUGMC_FN double2 *walk_phases(const walk_task *t)
 {
     return (double2 *)(walk_coarse_places() +
                        (isfinite(t->reach) ? (t->particles + 3) / 4 * 4 : 0));
+}
+
+PLUGMC_FN uint32_t walk_orders(const walk_waves *w)
+{
+    return w->most[0] + w->most[1] + w->most[2] + 3;
 }
 
 PLUGMC_FN walk_part walk_changed(const plugmc_trial *trial, const walk_around *a,
@@ -39,14 +44,16 @@ PLUGMC_FN double walk_charge(int32_t species)
 PLUGMC_FN void walk_find_phases(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
                                 const walk_part part[2], int32_t begin, int32_t n)
 {
-    const uint32_t orders = t->waves.most + 1;
-    for (uint32_t k = threadIdx.x; k < (uint32_t)n * 6 * orders; k += blockDim.x) {
-        const uint32_t d = k / orders % 3, place = k / orders / 3;
+    const uint32_t *most = t->waves.most, orders = walk_orders(&t->waves);
+    for (uint32_t k = threadIdx.x; k < (uint32_t)n * 2 * orders; k += blockDim.x) {
+        const uint32_t place = k / orders;
+        uint32_t m = k % orders, d = 0;
+        while (m > most[d]) m -= most[d++] + 1;
         const walk_part p = walk_changed(trial, a, part, begin + (int32_t)(place / 2));
         const double *r = place % 2 ? p.to : p.from, f = r[0] * trial->box->inverse[0][d] +
                                                          r[1] * trial->box->inverse[1][d] +
                                                          r[2] * trial->box->inverse[2][d];
-        double2 phase = walk_turned((double)(k % orders) * f);
+        double2 phase = walk_turned((double)m * f);
         const double charge = place % 2 ? walk_charge(p.comes) : -walk_charge(p.was);
         if (d == 0) phase.x *= charge, phase.y *= charge;
         walk_phases(t)[k] = phase;
@@ -56,8 +63,8 @@ PLUGMC_FN void walk_find_phases(const walk_task *t, const plugmc_trial *trial, c
 /* What n particles of a trial add to the structure factor of a wave. */
 PLUGMC_FN double2 walk_shift(const walk_task *t, int32_t n, short4 wave)
 {
-    const int orders = (int)t->waves.most + 1, x = abs(wave.x), y = orders + abs(wave.y),
-              z = 2 * orders + abs(wave.z);
+    const int x = abs(wave.x), y = (int)t->waves.most[0] + 1 + abs(wave.y),
+              z = (int)(t->waves.most[0] + t->waves.most[1]) + 2 + abs(wave.z);
     const double2 *phases = walk_phases(t);
     double2 sum = {0, 0};
     PLUGMC_UNROLL
@@ -71,12 +78,38 @@ PLUGMC_FN double2 walk_shift(const walk_task *t, int32_t n, short4 wave)
         if (wave.z < 0) along_z.y = -along_z.y;
         product = walk_product(walk_product(product, along_y), along_z);
         sum.x += product.x, sum.y += product.y;
-        phases += 3 * orders;
+        phases += walk_orders(&t->waves);
     }
     return sum;
 }
 
-/* Growth of -ln p by the waves, weight (|S + shift|^2 - |S|^2). Keeps the shift. */
+/* Structure factors of the positions at hand, at the beginning of each sweep, so that they do not depend on how sweeps are divided into calls. Each thread
+ * has waves of its own. */
+PLUGMC_FN void walk_find_structure(const walk_task *t, const walk_around *a)
+{
+    const walk_waves *w = &t->waves;
+    const plugmc_box *box = t->boxes + blockIdx.x;
+    double *structure = w->structure + 2 * (uint64_t)blockIdx.x * w->count;
+    for (uint32_t k = threadIdx.x; k < w->count; k += blockDim.x) {
+        const short4 n = w->n[k];
+        double along[3], re = 0, im = 0; /* n.f = along.r */
+        for (int d = 0; d < 3; d++)
+            along[d] =
+                n.x * box->inverse[d][0] + n.y * box->inverse[d][1] + n.z * box->inverse[d][2];
+        for (int s = 0; s < PLUGMC_SPECIES; s++) {
+            const double charge = walk_charge(s);
+            const int64_t end = a->first[s] + a->count[s];
+            for (int64_t i = a->first[s]; i < end && charge != 0; i++) {
+                const double2 phase =
+                    walk_turned(a->x[i] * along[0] + a->y[i] * along[1] + a->z[i] * along[2]);
+                re += charge * phase.x, im += charge * phase.y;
+            }
+        }
+        structure[k] = re, structure[w->count + k] = im;
+    }
+}
+
+/* The change of -ln p by the waves, weight (|S + shift|^2 - |S|^2). Keeps the shift. */
 PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
                                  const walk_around *a, const walk_part part[2], int32_t n,
                                  double multiplier, double *room)
@@ -115,28 +148,4 @@ PLUGMC_FN void walk_take_waves(const walk_task *t)
     }
 }
 
-/* Structure factors of the positions at hand: one thread a wave, blocks (walkers, blocks of waves). */
-extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS) walk_structure(walk_task t)
-{
-    const uint32_t walker = blockIdx.x, k = blockIdx.y * ENERGIES_THREADS + threadIdx.x;
-    const walk_waves *w = &t.waves;
-    if (k >= w->count) return;
-    const uint64_t row = (uint64_t)walker * t.particles;
-    const short4 n = w->n[k];
-    const plugmc_box *box = t.boxes + walker;
-    double along[3], re = 0, im = 0; /* n.f = along.r */
-    for (int d = 0; d < 3; d++)
-        along[d] = n.x * box->inverse[d][0] + n.y * box->inverse[d][1] + n.z * box->inverse[d][2];
-    for (int s = 0; s < PLUGMC_SPECIES; s++) {
-        const double charge = walk_charge(s);
-        const int64_t end = t.first[s] + t.counts[(uint64_t)walker * PLUGMC_SPECIES + s];
-        for (int64_t i = t.first[s]; i < end && charge != 0; i++) {
-            const double2 phase = walk_turned(t.x[row + i] * along[0] + t.y[row + i] * along[1] +
-                                              t.z[row + i] * along[2]);
-            re += charge * phase.x, im += charge * phase.y;
-        }
-    }
-    double *structure = w->structure + 2 * (uint64_t)walker * w->count;
-    structure[k] = re, structure[w->count + k] = im;
-}
 #endif

@@ -46,23 +46,29 @@ double device_gain(const engine *engine)
     return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
 }
 
-/* Whether there is a mover that does not ask the core, `there`: on a GPU, else on the CPU alone. */
-static bool moves_by_itself(const engine *engine, bool there)
+/* A mover that does not ask the core, and runs on a GPU. */
+static bool moves_by_itself(const engine *engine)
 {
     for (int k = 0; k < engine->mover_count; k++)
-        if (!engine->movers[k].by_core &&
-            there == !!(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU))
+        if (!engine->movers[k].by_core && engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU)
             return true;
     return false;
+}
+
+/* The name of a mover that moves rigid molecules without the core. NULL: there is none. */
+static const char *moves_molecules(const engine *engine)
+{
+    for (int k = 0; k < engine->mover_count && engine->system.molecules; k++)
+        if (!engine->movers[k].by_core) return engine->movers[k].instance->loaded.name;
+    return NULL;
 }
 
 /* Whether bodies can be on a GPU. Rigid molecules are moved there by the core alone; for other bodies it has no energies there, so
  * that a mover has to. */
 static bool keeps_bodies_there(const engine *engine)
 {
-    if (!engine->system.molecules || any_bodies(&engine->system))
-        return moves_by_itself(engine, true);
-    return !moves_by_itself(engine, true) && !moves_by_itself(engine, false);
+    if (!engine->system.molecules || any_bodies(&engine->system)) return moves_by_itself(engine);
+    return !moves_molecules(engine);
 }
 
 /* One that needs a GPU has it, and others that know the CPU alone then work there, beside it. */
@@ -105,8 +111,17 @@ static int index_of_gpu(const engine *engine)
     return there > 0 ? (first + local) % there : first;
 }
 
-static const char bodies_are_on_cpu[] =
-    "the movers of this run turn and displace particles with orientations on the CPU only";
+/* Of a run with orientations. */
+static void explain_bodies(const engine *engine, char words[256])
+{
+    const char *mover = moves_molecules(engine);
+    if (mover)
+        snprintf(words, 256, "mover '%s' moves rigid molecules on the CPU only", mover);
+    else
+        snprintf(words, 256,
+                 "the movers of this run turn and displace particles with orientations on the CPU "
+                 "only");
+}
 
 int choose_device(engine *engine)
 {
@@ -122,14 +137,15 @@ int choose_device(engine *engine)
                             "mover '%s' runs on a GPU only, but [run] device = cpu",
                             no_cpu->loaded.name);
     const bool bodies_on_cpu = engine->system.bodies && !keeps_bodies_there(engine);
+    char bodies[256];
+    explain_bodies(engine, bodies);
     if (bodies_on_cpu && run->device == DEVICE_GPU)
         return report_error(engine->report, EXIT_INPUT, engine->config.ini.path,
                             config_line(&engine->config, "run", "device"),
-                            "%s, but [run] device = gpu", bodies_are_on_cpu);
+                            "%s, but [run] device = gpu", bodies);
     engine->device.gain_on_gpu = device_gain(engine);
     if (bodies_on_cpu)
-        snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "%s",
-                 bodies_are_on_cpu);
+        snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "%s", bodies);
     else if (run->device == DEVICE_CPU)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu, "[run] device = cpu");
     else if (run->device == DEVICE_AUTO && !device_wants_gpu(engine, engine->device.gain_on_gpu))
