@@ -114,7 +114,7 @@ in_changing_boxes()
 
 test_molecules_in_changing_boxes_on_a_gpu() { in_changing_boxes; }
 
-test_molecules_beside_waves_in_changing_boxes_on_a_gpu() { in_changing_boxes "${tail[@]}" "${waves[@]}"; }
+test_molecules_beside_waves_in_changing_boxes_on_a_gpu() { in_changing_boxes "${tail[@]}" "${waves[@]/k_max = 4/k_max = 9}"; }
 
 test_molecules_on_a_ladder_on_a_gpu()
 {
