@@ -1,5 +1,5 @@
-/* walk_groups.cu: groups of particles that are inserted, removed or displaced together, as in insertions.c and groups.c. In runs with
- * rigid molecules a group is all sites of one, which have no energy with each other.
+/* walk_groups.cu: groups of particles that are inserted, removed or displaced together, as in insertions.c and
+ * groups.c. In runs with rigid molecules a group is all sites of one, which have no energy with each other.
  *
  * Stands between walk_meet.cu and walk_molecules.cu. */
 
@@ -130,9 +130,8 @@ PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, 
     return overlap;
 }
 
-/* Whether who comes overlaps with anybody outside of the group, or a thread knows so already. Distances alone cost little beside
- * energies,
- * and where particles are hard most trials end here. */
+/* Whether who comes overlaps with anybody outside of the group, or a thread knows so already. Distances alone cost
+ * little beside energies, and where particles are hard most trials end here. */
 PLUGMC_FN int walk_group_overlaps(const plugmc_trial *trial, const walk_around *a, int overlap)
 {
     for (int32_t m = 0; m < trial->group->n; m++) {

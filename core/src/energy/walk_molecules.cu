@@ -23,7 +23,8 @@ PLUGMC_FN const plugmc_molecule *walk_molecule_of(const walk_task *t, const walk
                : 0;
 }
 
-/* Makes the trial of a molecule one of the group of its sites, the first one first. By all threads, for the group that they share. */
+/* Makes the trial of a molecule one of the group of its sites, the first one first. By all threads, for the group that
+ * they share. */
 PLUGMC_FN void walk_make_sites(const walk_task *t, const walk_around *a, plugmc_trial *trial,
                                walk_result *result)
 {
@@ -56,8 +57,8 @@ PLUGMC_FN int walk_is_exchange(const plugmc_trial *trial)
 
 PLUGMC_FN int32_t walk_at_least_one(int32_t n) { return n > 1 ? n : 1; }
 
-/* Makes the trial one of the group of its sites: species of those that come, in their order; particles that leave, the one with the
- * largest number first, or -1 - species where nobody is there. Returns whether it can be. */
+/* Makes the trial one of the group of its sites: species of those that come, in their order; particles that leave, the
+ * one with the largest number first, or -1 - species where nobody is there. Returns whether it can be. */
 PLUGMC_FN int walk_gather_sites(const walk_task *t, const walk_around *a, plugmc_trial *trial,
                                 walk_result *result)
 {
@@ -130,8 +131,8 @@ PLUGMC_FN double walk_choice(const walk_task *t, const walk_around *a, const plu
     return forbidden ? PLUGMC_NO_RANGE : delta;
 }
 
-/* What is to be added to the change of -ln p by everything but pairs and fields, where a molecule comes; it is left in the choice that is
- * selected. */
+/* Where a molecule comes: the change of -ln p by pairs and fields, corrected for the selection of one choice. The
+ * molecule is left in that. */
 PLUGMC_FN double walk_select(const walk_task *t, const walk_around *a, plugmc_trial *trial,
                              const double *multipliers, double *room, int *forbidden)
 {

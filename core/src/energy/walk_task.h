@@ -14,10 +14,10 @@ enum { WALK_AT_ONCE = 32, WALK_BATCH_BYTES = 104 * WALK_AT_ONCE, WALK_ROWS = 4, 
 enum { WALK_PHASED = 4 };
 /* Counts of a bin, as in bias.h. */
 enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
-/* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle
- * that does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the
- * GPU source; or a rigid molecule would have been broken, or is of a kind that does not come and leave, or has too many choices; or the
- * kind of trial is made on the host alone. */
+/* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle that
+ * does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the GPU
+ * source; or a rigid molecule would have been broken, or is of a kind that does not come and leave, or has too many
+ * choices; or the kind of trial is made on the host alone. */
 enum {
     WALK_LOST = 1,
     WALK_UNKNOWN,

@@ -3,8 +3,9 @@
  * Stands between walk_molecules.cu and walk_proposals.cu. */
 #if WALK_WAVES
 
-/* [WALK_PHASED][2][orders] in shared memory, behind the coarse places: exp(2 pi i m f) of the fractional coordinates f where a
- * particle goes from, and where it goes to, m = 0 ... most along each axis. Those of the first axis times -charge, and times charge. */
+/* [WALK_PHASED][2][orders] in shared memory, behind the coarse places: exp(2 pi i m f) of the fractional coordinates f
+ * where a particle goes from, and where it goes to, m = 0 ... most along each axis. Those of the first axis times
+ * -charge, and times charge. */
 PLUGMC_FN double2 *walk_phases(const walk_task *t)
 {
     return (double2 *)(walk_coarse_places() +
@@ -83,8 +84,8 @@ PLUGMC_FN double2 walk_shift(const walk_task *t, int32_t n, short4 wave)
     return sum;
 }
 
-/* Structure factors of the positions at hand, at the beginning of each sweep, so that they do not depend on how sweeps are divided into calls. Each thread
- * has waves of its own. */
+/* Structure factors of the positions at hand, at the beginning of each sweep, so that they do not depend on how sweeps
+ * are divided into calls. Each thread has waves of its own. */
 PLUGMC_FN void walk_find_structure(const walk_task *t, const walk_around *a)
 {
     const walk_waves *w = &t->waves;
