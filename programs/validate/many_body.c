@@ -74,6 +74,14 @@ static void compare_walkers(const stand *s, const double *before, const double *
     }
 }
 
+/* Whether there is none, so that the check is not made. */
+static bool no_many_body(const stand *s, findings *f, const char *check)
+{
+    if (total_of(s)) return false;
+    check_not_covered(f, check, "there is no many-body term");
+    return true;
+}
+
 int check_walkers(const target *t, stand *s, findings *f)
 {
     const plugmc_system *system = &s->session.engine.system;
@@ -81,10 +89,7 @@ int check_walkers(const target *t, stand *s, findings *f)
                  numbers = 3 * walkers * (size_t)system->particles;
     const double *now;
     (void)t;
-    if (!total_of(s)) {
-        check_not_covered(f, "independent walkers", "there is no many-body term");
-        return 0;
-    }
+    if (no_many_body(s, f, "independent walkers")) return 0;
     check_begin(
         f, "independent walkers", 1,
         "energies of walkers after another one has changed, and added to ones; allowed 1e-9");
@@ -133,10 +138,7 @@ int check_alike_particles(const target *t, stand *s, findings *f)
                  numbers = 3 * walkers * (size_t)system->particles;
     const double *now;
     (void)t;
-    if (!total_of(s)) {
-        check_not_covered(f, "particles of a species", "there is no many-body term");
-        return 0;
-    }
+    if (no_many_body(s, f, "particles of a species")) return 0;
     check_begin(f, "particles of a species", NAN,
                 "energies of many-body terms after particles of each species have changed places");
     int code = scramble(s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rigid_exclusions.h"
 #include "sum_parts.h"
 
 static int is_summed(const plugmc_box *box, const ewald_waves *waves, const int32_t n[3])
@@ -74,12 +75,6 @@ static void take_charges(ewald_sum *s)
     s->self = self_energy(s, squares);
 }
 
-/* What the waves have of a pair within a molecule, with charges of 1: erf(alpha r) / r. */
-static double smooth_part(double alpha, double r)
-{
-    return r > 0 ? erf(alpha * r) / r : 2 * alpha / sqrt(M_PI);
-}
-
 /* What the waves have of the pairs within rigid molecules. */
 static int exclude_molecules(ewald_sum *s)
 {
@@ -88,19 +83,8 @@ static int exclude_molecules(ewald_sum *s)
     s->excluded = s->host->allocate(s->host->context, (size_t)all->kinds * sizeof *s->excluded);
     if (!s->excluded)
         return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for molecules");
-    for (int32_t k = 0; k < all->kinds; k++) {
-        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
-        double each = 0;
-        for (int32_t a = 0; a < kind->sites; a++)
-            for (int32_t b = 0; b < a; b++) {
-                const double *p = kind->place[a], *q = kind->place[b],
-                             apart[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]};
-                each += plugmc_species_at(s->system, kind->species[a])->charge *
-                        plugmc_species_at(s->system, kind->species[b])->charge *
-                        smooth_part(s->alpha, sqrt(square(apart)));
-            }
-        s->excluded[k] = each;
-    }
+    for (int32_t k = 0; k < all->kinds; k++)
+        s->excluded[k] = smooth_part_within(s->system, plugmc_kind_of_molecule(all, k), s->alpha);
     return PLUGMC_OK;
 }
 

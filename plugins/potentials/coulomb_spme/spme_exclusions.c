@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rigid_exclusions.h"
 #include "spme.h"
 
 /* Pairs i < j, as they are found. */
@@ -281,19 +282,8 @@ int spme_exclude_rigid(spme *m)
     m->excluded = m->host->allocate(m->host->context, (size_t)all->kinds * sizeof *m->excluded);
     if (!m->excluded)
         return m->host->fail(m->host->context, PLUGMC_ERROR_MEMORY, "no memory for molecules");
-    for (int32_t k = 0; k < all->kinds; k++) {
-        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
-        double each = 0;
-        for (int32_t a = 0; a < kind->sites; a++)
-            for (int32_t b = 0; b < a; b++) {
-                const double *p = kind->place[a], *q = kind->place[b],
-                             r = hypot(hypot(p[0] - q[0], p[1] - q[1]), p[2] - q[2]);
-                each += plugmc_species_at(system, kind->species[a])->charge *
-                        plugmc_species_at(system, kind->species[b])->charge *
-                        (r > 0 ? erf(m->set.alpha * r) / r : M_2_SQRTPI * m->set.alpha);
-            }
-        m->excluded[k] = each;
-    }
+    for (int32_t k = 0; k < all->kinds; k++)
+        m->excluded[k] = smooth_part_within(system, plugmc_kind_of_molecule(all, k), m->set.alpha);
     return PLUGMC_OK;
 }
 
