@@ -38,10 +38,29 @@ PLUGMC_FN real pair_range(const parameters *p) { return p->range; }
  * a CPU the root is cheaper than a branch, and the slope is 0 where there is none. */
 PLUGMC_FN int has_slope(const parameters *p) { return PLUGMC_HOST || p->sloped; }
 
+/* a / b. On a GPU in float this is what a division does, rounding included, but for the look at exponents that would need more: b is
+ * a square of a distance, and below 2^-100 energies are infinite in any case. */
+PLUGMC_FN real quotient(real a, real b)
+{
+#ifdef __CUDACC_RTC__
+    if (sizeof(real) == 4) {
+        const float over = fmaxf((float)b, 0x1p-100f);
+        float y;
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(over));
+        y = fmaf(fmaf(-over, y, 1.0f), y, y);
+        if ((float)a == 1.0f) return (real)y;
+        float q = (float)a * y;
+        q = fmaf(fmaf(-over, q, (float)a), y, q);
+        return (real)fmaf(fmaf(-over, q, (float)a), y, q);
+    }
+#endif
+    return a / b;
+}
+
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
 {
     const real *row = row_of(p, a, b);
-    real ratio = row[SQUARE] / s.r2;
+    real ratio = quotient(row[SQUARE], s.r2);
     real sixth = ratio * ratio * ratio;
     real u = row[STRENGTH] * (sixth * (sixth - (real)1)) - row[OFFSET];
     if (has_slope(p)) u -= row[SLOPE] * (plugmc_sqrt(s.r2) - row[CUTOFF]);

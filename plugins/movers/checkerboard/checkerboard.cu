@@ -14,8 +14,9 @@
  * ladder. Where boxes change, CB_SCALE, CB_RATIO_Y, CB_RATIO_Z, CB_CONTACTS and CB_REACH are not there:
  * each walker has its own.
  *
- * In disks.cu: CB_RESIDENT blocks for which a multiprocessor has to have room, CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X
- * CB_PATCH_Y its cells, CB_CHOSEN (1: random numbers are drawn before the sweep before has ended).
+ * CB_CORES: 1 if particles have cores, CB_RESIDENT blocks for which a multiprocessor has to have room (in disks.cu and wide.cu). In
+ * disks.cu: CB_PATCH (1: a block makes the whole sweep of a patch), CB_PATCH_X CB_PATCH_Y its cells, CB_CHOSEN (1: random
+ * numbers are drawn before the sweep before has ended).
  *
  * CB_BODIES: 1 if particles are bodies, CB_PARTICLES a walker; CB_ROTATIONS is 2^32 times the share of trial moves that
  * turn them: see bodies.cu.

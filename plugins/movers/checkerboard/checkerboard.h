@@ -14,7 +14,7 @@
 enum {
     LANES = PLUGMC_LANE_BLOCK,
     PAD = LANES, /* words left of a half row: the last is the periodic image of its end */
-    MOST = 192,  /* slots a cell, at most, where a warp takes one: see `wide` */
+    MOST = 192,  /* slots a cell, at most, where a block takes one: see `wide` */
     NARROW = 64, /* and where a thread does */
     MANY = 64,   /* more particles near a cell than this: see `wide` */
     WARP = 32,
@@ -73,7 +73,7 @@ typedef struct checkerboard_settings {
 typedef struct cell_grid {
     int dimension, walkers, species, capacity, ids, energies;
     int near; /* room for particles within the range of a cell, on the GPU */
-    int wide; /* many are expected there: a warp takes a cell, and energies are added in its order */
+    int wide; /* many are expected there: a block takes a cell, and energies are added in its order */
     int bounded;      /* geometry rules out more than `capacity` and `near` */
     int m[3];         /* cells, even */
     double narrowest; /* cell edge in the box that the run begins with */

@@ -139,27 +139,44 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
 /* Of a particle near a cell, in shared memory. */
 static int near_bytes(const checkerboard *me)
 {
+    const int bytes = me->cells.wide ? 4 : 0; /* its coordinates, once more */
     const int parts = !CB_BODIES ? 0 : me->cells.dimension == 2 ? 1 : 4; /* of an orientation */
     const int listed = CB_BODIES ? 2 : 0; /* once more, where it is in reach */
-    return 4 * (me->cells.dimension + parts) + listed + (me->cells.species > 1);
+    return 4 * (me->cells.dimension + parts) + bytes + listed + (me->cells.species > 1);
 }
 
-enum { SHARED = 48 << 10 }; /* bytes of shared memory that any block can have */
+enum {
+    SHARED = 48 << 10, /* bytes of shared memory that any block can have */
+    BESIDE = 8 << 10   /* those of wide.cu beside the list of particles near a cell, at most */
+};
 
 static int rounds(int n) { return (n + WARP - 1) / WARP * WARP; }
 
-/* The list of a warp, see wide.cu. */
-static int list_bytes(const checkerboard *me)
-{
-    return (rounds(me->cells.capacity) + rounds(me->cells.near)) * near_bytes(me);
-}
-
-/* All that can be there, as far as a warp's list of them fits into shared memory. A thread's column of
+/* All that can be there, as far as a list of them fits into shared memory. A thread's column of
  * NARROW slots a cell fits always. */
 int most_near(const checkerboard *me)
 {
-    const int all = 27 * most_slots(me) + 1, room = SHARED / near_bytes(me) - rounds(MOST);
+    const int all = 27 * most_slots(me) + 1;
+    const int room = (SHARED - BESIDE) / near_bytes(me) - rounds(MOST);
     return me->cells.wide && room / WARP * WARP < all ? room / WARP * WARP : all;
+}
+
+/* Of a block that takes a cell: as many as leave all of them together some 2,000 warps, where there are few cells. Warps share
+ * a cell's trial moves until these are decided, so more are of no use where cells alone keep the device busy. */
+static int warps_a_cell(const checkerboard *me)
+{
+    enum { WANTED = 2048, MOST_WARPS = 8 };
+    const int64_t cells = active_cells(me);
+    int warps = MOST_WARPS;
+    while (warps > 1 && (warps * cells > WANTED || warps > me->set.trials)) warps /= 2;
+    return warps;
+}
+
+/* Blocks of cells for which a multiprocessor has to have room: registers for 32 warps where there are more cells than run at a
+ * time, else those that the compiler likes best. */
+static int resident_cells(const checkerboard *me)
+{
+    return active_cells(me) > 1 << 12 ? 32 / warps_a_cell(me) : 1;
 }
 
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
@@ -169,8 +186,7 @@ int block_size(const checkerboard *me)
     const int bytes = me->cells.near * near_bytes(me);
     if (me->patch.x) return me->patch.threads;
     if (CB_BODIES) return active_cells(me) < 1 << 15 ? WARP : 2 * WARP;
-    if (me->cells.wide)
-        return active_cells(me) < 1 << 13 || 2 * list_bytes(me) > SHARED ? WARP : 2 * WARP;
+    if (me->cells.wide) return WARP * warps_a_cell(me);
     if (active_cells(me) < 1 << 17 || me->cells.half <= 32) return 32;
     if (tiled(
             me)) { /* Few threads beyond the ends of rows; five blocks of 96 leave a warp's room. */
@@ -196,6 +212,7 @@ static int resident(const checkerboard *me, int multiprocessors)
     const int rows = own_domain(me).layers / 2;
     const int64_t warps = (int64_t)blocks_for(me->cells.half, WARP) * rows * me->cells.walkers;
     if (me->patch.x) return me->patch.resident;
+    if (me->cells.wide) return resident_cells(me);
     const int at_a_time = warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16;
     return at_a_time * WARP / block_size(me);
 }
@@ -213,7 +230,7 @@ static int columns(const checkerboard *me)
 /* Cells that a block takes. */
 int cells_a_block(const checkerboard *me)
 {
-    return me->cells.wide ? block_size(me) / WARP : tiled(me) ? block_size(me) : columns(me);
+    return me->cells.wide ? 1 : tiled(me) ? block_size(me) : columns(me);
 }
 
 /* Of the box of all walkers. */
@@ -238,6 +255,15 @@ static int describe_tables(checkerboard *me, const plugmc_host *host)
                ? PLUGMC_OK
                : host->fail(host->context, PLUGMC_ERROR_MEMORY,
                             "no memory for the kernel's tables");
+}
+
+/* Whether particles have cores, whatever the box. */
+static int cores(const checkerboard *me)
+{
+    int any = 0;
+    for (int i = 0; i < me->cells.species * me->cells.species; i++)
+        any |= me->each.of[0].contact[i] > 0;
+    return any;
 }
 
 /* Everything that is fixed for the run becomes a constant of the kernels. */
@@ -267,6 +293,7 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
     define(me, &n, "CB_NEAR=%d", me->cells.near);
     define(me, &n, "CB_COLUMNS=%d", columns(me));
+    define(me, &n, "CB_CORES=%d", cores(me));
     define(me, &n, "CB_ALIKE=%d", me->each.alike);
     define(me, &n, "CB_RUNGS=%d", me->system->rungs);
     define(me, &n, "CB_SPREAD=%d", me->others.spread != NULL);

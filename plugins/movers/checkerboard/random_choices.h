@@ -173,4 +173,29 @@ PLUGMC_FN float cb_square_outside(int dimension, float x, float y, float z, int 
     return fmaf(ez, ez, square);
 }
 
+/* Whom a trial move looks at, where many particles are near a cell. Their coordinates are kept once more in bytes, of which a
+ * GPU compares three at a time: cb_bytes_an_edge of them make the edge in x, and nobody on the list is further out than
+ * byte 1 or 254. The energies that are added, and their order, depend on who is looked at, so CPU and GPU round alike. */
+PLUGMC_FN float cb_bytes_an_edge(float reach, float ratio_y, float ratio_z)
+{
+    const float widest = ratio_y > ratio_z ? ratio_y : ratio_z;
+    return 126.0f / (0.5f * (widest > 1.0f ? widest : 1.0f) + sqrtf(reach));
+}
+
+PLUGMC_FN uint32_t cb_byte(float x, float ratio, float an_edge)
+{
+    return (uint32_t)(x * ratio * an_edge + 128.0f);
+}
+
+/* The largest square of a distance in bytes, from the middle between the old and the new position, at which a particle may be in
+ * range of either. Bytes are cut off: the difference of two is wrong by less than 1, a distance by less than 3^(1/2). */
+PLUGMC_FN uint32_t cb_most_bytes(float reach, float ratio_y, float ratio_z, float an_edge, float dx,
+                                 float dy, float dz)
+{
+    const float y = dy * ratio_y, z = dz * ratio_z;
+    const float half = 0.5f * sqrtf(fmaf(z, z, fmaf(y, y, dx * dx)));
+    const float most = (sqrtf(reach) + half) * an_edge + 1.75f;
+    return (uint32_t)(most * most);
+}
+
 #endif

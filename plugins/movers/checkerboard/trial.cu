@@ -20,6 +20,14 @@ typedef struct cb_trial {
     plugmc_sums sums;
 } cb_trial;
 
+/* As if it had met nobody. */
+PLUGMC_FN void cb_forget(cb_trial *t)
+{
+    t->nearest = PLUGMC_NOWHERE;
+    t->overlap = false;
+    plugmc_sums_clear(&t->sums);
+}
+
 /* Of the particle at x, y, z; z is not used in two dimensions. */
 PLUGMC_FN cb_trial cb_begin_trial(float x, float y, float z, float dx, float dy, float dz,
                                   int species)
@@ -32,9 +40,7 @@ PLUGMC_FN cb_trial cb_begin_trial(float x, float y, float z, float dx, float dy,
     t.new_y = y + dy;
     t.new_z = z + dz;
     t.species = species;
-    t.nearest = PLUGMC_NOWHERE;
-    t.overlap = false;
-    plugmc_sums_clear(&t.sums);
+    cb_forget(&t);
     return t;
 }
 
@@ -44,8 +50,8 @@ PLUGMC_FN bool cb_stays(const cb_trial *t)
     return DIM == 3 ? stays && t->new_z >= -0.5f && t->new_z < 0.5f : stays;
 }
 
-/* A particle of species b at jx, jy, jz; PLUGMC_NOWHERE in jx if there is none. */
-PLUGMC_FN void cb_meet(cb_trial *t, cb_walls walls, float jx, float jy, float jz, int b)
+/* A particle of species b at jx, jy, jz. */
+PLUGMC_FN void cb_meet_one(cb_trial *t, cb_walls walls, float jx, float jy, float jz, int b)
 {
     const float ux = t->new_x - jx, uy = (t->new_y - jy) * walls.ratio_y;
     float r2 = fmaf(uy, uy, ux * ux);
@@ -53,37 +59,41 @@ PLUGMC_FN void cb_meet(cb_trial *t, cb_walls walls, float jx, float jy, float jz
     const float uz = (t->new_z - jz) * walls.ratio_z;
     r2 = fmaf(uz, uz, r2);
 #endif
-#if PLUGMC_SPECIES > 1
+#if CB_CORES && PLUGMC_SPECIES > 1
     t->overlap = t->overlap || r2 < cb_contact_of(walls, t->species * PLUGMC_SPECIES + b);
-#else
+#elif CB_CORES
     t->nearest = fminf(t->nearest, r2);
 #endif
 #if PLUGMC_ENERGY_TERMS > 0
-    if (jx < PLUGMC_NOWHERE) {
-        plugmc_separation to, from;
-        to.x = ux * walls.scale;
-        to.y = uy * walls.scale;
-        from.x = (t->old_x - jx) * walls.scale;
-        from.y = (t->old_y - jy) * walls.ratio_y * walls.scale;
-        to.r2 = fmaf(to.y, to.y, to.x * to.x);
-        from.r2 = fmaf(from.y, from.y, from.x * from.x);
-        to.z = from.z = 0.0f;
+    plugmc_separation to, from;
+    to.x = ux * walls.scale;
+    to.y = uy * walls.scale;
+    from.x = (t->old_x - jx) * walls.scale;
+    from.y = (t->old_y - jy) * walls.ratio_y * walls.scale;
+    to.r2 = fmaf(to.y, to.y, to.x * to.x);
+    from.r2 = fmaf(from.y, from.y, from.x * from.x);
+    to.z = from.z = 0.0f;
 #if DIM == 3
-        to.z = uz * walls.scale;
-        from.z = (t->old_z - jz) * walls.ratio_z * walls.scale;
-        to.r2 = fmaf(to.z, to.z, to.r2);
-        from.r2 = fmaf(from.z, from.z, from.r2);
+    to.z = uz * walls.scale;
+    from.z = (t->old_z - jz) * walls.ratio_z * walls.scale;
+    to.r2 = fmaf(to.z, to.z, to.r2);
+    from.r2 = fmaf(from.z, from.z, from.r2);
 #endif
-        plugmc_sums_add_change(&t->sums, from, to, plugmc_site_of_species(t->species),
-                               plugmc_site_of_species(b));
-    }
+    plugmc_sums_add_change(&t->sums, from, to, plugmc_site_of_species(t->species),
+                           plugmc_site_of_species(b));
 #endif
+}
+
+/* The same; PLUGMC_NOWHERE in jx if there is none, who is far from all cores. */
+PLUGMC_FN void cb_meet(cb_trial *t, cb_walls walls, float jx, float jy, float jz, int b)
+{
+    if (PLUGMC_ENERGY_TERMS == 0 || jx < PLUGMC_NOWHERE) cb_meet_one(t, walls, jx, jy, jz, b);
 }
 
 /* Whether it has overlapped with one of those that it has met. */
 PLUGMC_FN bool cb_overlaps(const cb_trial *t, cb_walls walls)
 {
-    return PLUGMC_SPECIES == 1 ? t->nearest < cb_contact_of(walls, 0) : t->overlap;
+    return CB_CORES && (PLUGMC_SPECIES == 1 ? t->nearest < cb_contact_of(walls, 0) : t->overlap);
 }
 
 /* Change of the energy by those that it has met; with multipliers, of -ln p. */

@@ -6,23 +6,33 @@
  * wide.cu, and part of the chain.
  */
 #include "checkerboard.h"
+#include "wide_masks.h"
 
 /* A round: an entry of the list for each of WARP sums. */
-enum { ROUNDS = (MOST + WARP - 1) / WARP + (26 * MOST + WARP - 1) / WARP, ENTRIES = ROUNDS * WARP };
+enum { OWN = (MOST + WARP - 1) / WARP, ROUNDS = OWN + (26 * MOST + WARP - 1) / WARP };
+enum { ENTRIES = ROUNDS * WARP };
 /* Trial moves that are drawn at once: the words of LANES blocks. */
 enum { DRAWN = 4 * LANES };
 
-/* Relative to the centre of the cell, in units of its edges, which is exact; nobody is at
- * PLUGMC_NOWHERE. The cell's own particles come first, in the order of their slots. */
+/* Particles, relative to the centre of the cell, in units of its edges, which is exact; nobody is at
+ * PLUGMC_NOWHERE. */
 typedef struct cell_list {
-    _Alignas(64) float x[ENTRIES];
-    float y[ENTRIES], z[ENTRIES];
+    _Alignas(64) float x[ENTRIES + 16]; /* room for what wide_pack writes */
+    float y[ENTRIES + 16], z[ENTRIES + 16];
     uint8_t species[ENTRIES];
-    int rounds;
+    int rounds, pointed; /* rounds that have pointers */
     /* of each round, as potentials take them */
     const float *of_x[ROUNDS], *of_y[ROUNDS], *of_z[ROUNDS];
     const uint8_t *of_species[ROUNDS];
 } cell_list;
+
+/* Those near a cell: its own in the order of their slots, and others. Bytes are whole numbers, see cb_byte. */
+typedef struct near_cell {
+    cell_list own, others, looked_at; /* looked_at: others that a trial move may meet */
+    _Alignas(64) float byte_x[ENTRIES];
+    float byte_y[ENTRIES], byte_z[ENTRIES];
+    float an_edge; /* bytes */
+} near_cell;
 
 /* A cell while it makes its trial moves. */
 typedef struct wide_cell {
@@ -31,6 +41,7 @@ typedef struct wide_cell {
     uint64_t sweep;
     uint32_t walker, cell;
     int n, many, hard; /* particles; many: species; hard: there are cores */
+    int masks;         /* of AVX-512 */
     int32_t order[MOST];
 } wide_cell;
 
@@ -106,15 +117,37 @@ PLUGMC_FN uint8_t kind_of(const checkerboard *me, uint32_t id)
     return (uint8_t)kind;
 }
 
-/* Entries n and on, up to a whole round; returns where that ends. */
-PLUGMC_FN int fill_up(cell_list *list, int n)
+/* Ends a list of n entries: fills up its last round. */
+PLUGMC_FN void end_list(cell_list *list, int n)
 {
     for (; n % WARP; n++) {
         list->x[n] = PLUGMC_NOWHERE;
         list->y[n] = list->z[n] = 0;
         list->species[n] = 0;
     }
-    return n;
+    list->rounds = n / WARP;
+    for (int r = list->pointed; r < list->rounds; r++) {
+        list->of_x[r] = list->x + r * WARP;
+        list->of_y[r] = list->y + r * WARP;
+        list->of_z[r] = list->z + r * WARP;
+        list->of_species[r] = list->species + r * WARP;
+    }
+    if (list->rounds > list->pointed) list->pointed = list->rounds;
+}
+
+PLUGMC_FN void find_bytes(const conditions *of, const int dim, near_cell *near)
+{
+    const cell_list *list = &near->others;
+    const float an_edge = near->an_edge, ratio_y = of->ratio[1], ratio_z = of->ratio[2];
+#pragma omp simd
+    for (int e = 0; e < list->rounds * WARP; e++) {
+        /* nobody is far from all */
+        const int there = list->x[e] < PLUGMC_NOWHERE;
+        const float x = there ? list->x[e] : 0;
+        near->byte_x[e] = there ? (float)(int32_t)cb_byte(x, 1, an_edge) : 1e5f;
+        near->byte_y[e] = (float)(int32_t)cb_byte(list->y[e], ratio_y, an_edge);
+        if (dim == 3) near->byte_z[e] = (float)(int32_t)cb_byte(list->z[e], ratio_z, an_edge);
+    }
 }
 
 /* near [slots]: bit c is set where cell c has a particle in this slot within the range of the cell in
@@ -139,24 +172,26 @@ PLUGMC_FN void find_near(const conditions *of, const wide_view *v, const int dim
 }
 
 /* As cb_gather. */
-PLUGMC_FN void gather(const wide_cell *at, const wide_view *v, const int dim, cell_list *list)
+PLUGMC_FN void gather(const wide_cell *at, const wide_view *v, const int dim, near_cell *near)
 {
     const checkerboard *me = at->me;
     const float *x = v->coordinate[0], *y = v->coordinate[1], *z = v->coordinate[2];
     const int64_t own = v->slot[v->cells / 2];
-    uint32_t near[MOST];
+    cell_list *list = &near->own;
+    uint32_t found[MOST];
     int slots = 0, e = 0;
     for (int c = 0; c < v->cells; c++) slots = v->count[c] > slots ? v->count[c] : slots;
-    find_near(at->of, v, dim, slots, near);
-    for (; e < at->n; e++) {
-        list->x[e] = x[own + e];
-        list->y[e] = y[own + e];
-        list->z[e] = dim == 3 ? z[own + e] : 0;
-        if (at->many) list->species[e] = kind_of(me, v->id[own + e]);
+    find_near(at->of, v, dim, slots, found);
+    for (int k = 0; k < at->n; k++) {
+        list->x[k] = x[own + k];
+        list->y[k] = y[own + k];
+        list->z[k] = dim == 3 ? z[own + k] : 0;
+        if (at->many) list->species[k] = kind_of(me, v->id[own + k]);
     }
-    e = fill_up(list, e);
+    end_list(list, at->n);
+    list = &near->others;
     for (int k = 0; k < slots; k++)
-        for (uint32_t left = near[k]; left; left &= left - 1, e++) {
+        for (uint32_t left = found[k]; left; left &= left - 1, e++) {
             const int c = __builtin_ctz(left);
             const int64_t there = v->slot[c] + k;
             list->x[e] = x[there] + v->offset[c][0];
@@ -164,14 +199,8 @@ PLUGMC_FN void gather(const wide_cell *at, const wide_view *v, const int dim, ce
             list->z[e] = dim == 3 ? z[there] + v->offset[c][2] : 0;
             if (at->many) list->species[e] = kind_of(me, v->id[there]);
         }
-    e = fill_up(list, e);
-    for (int r = list->rounds; r < e / WARP; r++) {
-        list->of_x[r] = list->x + r * WARP;
-        list->of_y[r] = list->y + r * WARP;
-        list->of_z[r] = list->z + r * WARP;
-        list->of_species[r] = list->species + r * WARP;
-    }
-    list->rounds = e / WARP;
+    end_list(list, e);
+    if (me->cells.energies) find_bytes(at->of, dim, near);
 }
 
 /* ---- Random choices ------------------------------------------------------------------------------ */
@@ -265,7 +294,62 @@ PLUGMC_FN int overlaps(const wide_cell *at, const cell_list *list, const wide_tr
     return 0;
 }
 
-/* Change of the energy; with multipliers, each term times its own, of -ln p. Sums are added like the
+/* Which entries of a round are chosen: bit l is entry l. */
+PLUGMC_FN uint32_t look(const wide_choice *c, const int dim, int round)
+{
+    const int64_t e = (int64_t)round * WARP;
+    uint32_t met = 0;
+#pragma omp simd reduction(| : met)
+    for (int l = 0; l < WARP; l++) {
+        const float dx = c->byte[0][e + l] - c->from[0], dy = c->byte[1][e + l] - c->from[1];
+        float square = dx * dx + dy * dy; /* exact */
+        if (dim == 3) {
+            const float dz = c->byte[2][e + l] - c->from[2];
+            square += dz * dz;
+        }
+        met |= (uint32_t)(square <= c->most) << l;
+    }
+    return met;
+}
+
+/* As wide_pack. */
+PLUGMC_FN int pack(const wide_choice *c, const int dim, int many, const uint8_t *kinds, int rounds,
+                   cell_list *to)
+{
+    int n = 0;
+    for (int r = 0; r < rounds; r++)
+        for (uint32_t met = look(c, dim, r); met; met &= met - 1, n++) {
+            const int e = r * WARP + __builtin_ctz(met);
+            to->x[n] = c->x[e];
+            to->y[n] = c->y[e];
+            to->z[n] = c->z[e];
+            if (many) to->species[n] = kinds[e];
+        }
+    return n;
+}
+
+/* Lists the others that a move by (dx, dy, dz) of the particle at (x, y, z) looks at. As cb_meet_others. */
+PLUGMC_FN void list_looked_at(const wide_cell *at, near_cell *near, const int dim, float x, float y,
+                              float z, float dx, float dy, float dz)
+{
+    const float an_edge = near->an_edge, ratio_y = at->of->ratio[1], ratio_z = at->of->ratio[2];
+    const cell_list *from = &near->others;
+    cell_list *to = &near->looked_at;
+    const wide_choice choice = {
+        {near->byte_x, near->byte_y, dim == 3 ? near->byte_z : NULL},
+        from->x,
+        from->y,
+        from->z,
+        {(float)cb_byte(x + 0.5f * dx, 1, an_edge), (float)cb_byte(y + 0.5f * dy, ratio_y, an_edge),
+         (float)cb_byte(z + 0.5f * dz, ratio_z, an_edge)},
+        (float)cb_most_bytes(at->of->reach, ratio_y, ratio_z, an_edge, dx, dy, dz)};
+    const int n = at->masks && !at->many
+                      ? wide_pack(&choice, from->rounds * WARP, to->x, to->y, to->z)
+                      : pack(&choice, dim, at->many, from->species, from->rounds, to);
+    end_list(to, n);
+}
+
+/* Change of the energy by a list; with multipliers, each term times its own, of -ln p. Sums are added like the
  * leaves of a tree. */
 PLUGMC_FN float change_of(const wide_cell *at, const cell_list *list, const wide_trial *move)
 {
@@ -337,30 +421,33 @@ PLUGMC_FN void spread(const wide_cell *at, float x, float y, float z, wide_trial
     if (at->many) memset(move->species, move->kind, sizeof move->species);
 }
 
-/* Whether the particle whose entry is i goes to its new place, where it stays in the cell. It does not
+/* Whether own particle i goes by (dx, dy, dz) to its new place, where it stays in the cell. It does not
  * meet itself. *lost: the change of energy is not a number, or minus infinity. */
-PLUGMC_FN int accepts(const wide_cell *at, cell_list *list, const int dim, int i, float uniform,
-                      wide_trial *move, int *lost)
+PLUGMC_FN int accepts(const wide_cell *at, near_cell *near, const int dim, int i, float dx,
+                      float dy, float dz, float uniform, wide_trial *move, int *lost)
 {
-    const float x = list->x[i], y = list->y[i], z = list->z[i];
-    list->x[i] = PLUGMC_NOWHERE;
-    int accepted = !(at->hard && overlaps(at, list, move, dim));
+    cell_list *own = &near->own;
+    const float x = own->x[i], y = own->y[i], z = own->z[i];
+    own->x[i] = PLUGMC_NOWHERE;
+    int accepted =
+        !(at->hard && (overlaps(at, own, move, dim) || overlaps(at, &near->others, move, dim)));
     if (accepted && at->me->cells.energies) {
         spread(at, x, y, z, move);
-        const float change = change_of(at, list, move);
+        list_looked_at(at, near, dim, x, y, z, dx, dy, dz);
+        const float change = change_of(at, own, move) + change_of(at, &near->looked_at, move);
         const float over_kt = at->of->multiplier ? 1 : (float)(1 / at->me->system->temperature);
         *lost = !(change > -INFINITY);
         accepted = *lost || uniform < plugmc_exp(-change * over_kt);
     }
-    list->x[i] = accepted ? move->x : x;
-    list->y[i] = accepted ? move->y : y;
-    list->z[i] = accepted ? move->z : z;
+    own->x[i] = accepted ? move->x : x;
+    own->y[i] = accepted ? move->y : y;
+    own->z[i] = accepted ? move->z : z;
     return accepted;
 }
 
 /* Trial moves; returns how many are accepted. If a change of energy is not a number the
  * particle goes there and nobody after it, so that it is found. */
-PLUGMC_FN int make_moves(const wide_cell *at, cell_list *list, const int dim, int *lost)
+PLUGMC_FN int make_moves(const wide_cell *at, near_cell *near, const int dim, int *lost)
 {
     wide_draws drawn;
     wide_trial move;
@@ -370,26 +457,29 @@ PLUGMC_FN int make_moves(const wide_cell *at, cell_list *list, const int dim, in
         if (t % DRAWN == 0)
             draw_trials(at, dim, t, trials - t < DRAWN ? trials - t : DRAWN, &drawn);
         const int d = t % DRAWN, i = at->order[turn];
+        const float dx = drawn.dx[d], dy = drawn.dy[d], dz = dim == 3 ? drawn.dz[d] : 0;
         turn = turn + 1 == at->n ? 0 : turn + 1;
-        begin(at, list, i, drawn.dx[d], drawn.dy[d], dim == 3 ? drawn.dz[d] : 0, &move);
-        if (stays(&move, dim)) accepted += accepts(at, list, dim, i, drawn.uniform[d], &move, lost);
+        begin(at, &near->own, i, dx, dy, dz, &move);
+        if (stays(&move, dim))
+            accepted += accepts(at, near, dim, i, dx, dy, dz, drawn.uniform[d], &move, lost);
     }
     return accepted;
 }
 
 /* All of a cell. */
-PLUGMC_FN int update_cell(wide_cell *at, const wide_view *v, cell_list *list, const int dim,
+PLUGMC_FN int update_cell(wide_cell *at, const wide_view *v, near_cell *near, const int dim,
                           int *any_lost)
 {
     const int64_t own = v->slot[v->cells / 2];
     int lost = 0;
-    gather(at, v, dim, list);
+    near->an_edge = cb_bytes_an_edge(at->of->reach, at->of->ratio[1], at->of->ratio[2]);
+    gather(at, v, dim, near);
     draw_order(at);
-    const int accepted = make_moves(at, list, dim, &lost);
+    const int accepted = make_moves(at, near, dim, &lost);
     *any_lost |= lost;
-    const float *from[3] = {list->x, list->y, list->z};
+    const float *from[3] = {near->own.x, near->own.y, near->own.z};
     for (int a = 0; a < dim; a++)
-        memcpy((float *)v->coordinate[a] + own, from[a], sizeof *list->x * (size_t)at->n);
+        memcpy((float *)v->coordinate[a] + own, from[a], sizeof *from[a] * (size_t)at->n);
     return accepted;
 }
 
@@ -398,13 +488,14 @@ PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_
 {
     rows_result result = {{{0, 0}}, 0};
     wide_view v = look_at(me, s, task->walker);
-    cell_list list;
+    near_cell near;
     wide_cell at = {.me = me,
                     .of = &me->each.of[task->walker],
                     .sweep = task->sweep,
                     .walker = (uint32_t)task->walker,
-                    .many = me->cells.species > 1};
-    list.rounds = 0;
+                    .many = me->cells.species > 1,
+                    .masks = wide_masks()};
+    near.own.pointed = near.others.pointed = near.looked_at.pointed = 0;
     for (int pair = 0; pair < me->cells.species * me->cells.species; pair++)
         at.hard |= at.of->contact[pair] > 0;
     for (int r = task->first; r < task->end; r++) {
@@ -415,7 +506,7 @@ PLUGMC_FN rows_result update(const checkerboard *me, const store *s, const rows_
             at.n = v.count[v.cells / 2];
             at.cell = (uint32_t)((row.z * me->cells.m[1] + row.y) * me->cells.m[0] + x);
             if (!at.n) continue;
-            const int accepted = update_cell(&at, &v, &list, dim, &result.lost);
+            const int accepted = update_cell(&at, &v, &near, dim, &result.lost);
             if (!row.counts) continue;
             result.counts[0].trials += (uint64_t)me->set.trials;
             result.counts[0].accepted += (uint64_t)accepted;
