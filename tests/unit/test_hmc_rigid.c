@@ -152,7 +152,7 @@ static void energies_and_forces_are_those_of_sites(void **state)
                 plugmc_orientation axes = {{PLUGMC_QUATERNION_ONE, 0, 0, 0}};
                 const double unit[3] = {d == 0, d == 1, d == 2};
                 double axis[3];
-                to_axes(kind, &axes);
+                hmc_to_axes(kind, &axes);
                 plugmc_turn_vector(&axes, unit, axis);
                 if (fabs(axis[0]) > 0.5) f.cpu.momentum[3 * i + d] = 0;
             }
@@ -188,7 +188,7 @@ static void angular_momentum(const free_ones *f, int64_t i, double out[3])
 {
     plugmc_orientation axes = f->h.rigid->turned[i];
     double own[3];
-    to_axes(f->h.rigid->with[i], &axes);
+    hmc_to_axes(f->h.rigid->with[i], &axes);
     for (int d = 0; d < 3; d++)
         own[d] = (double)f->cpu.momentum[3 * second_of(&f->h, i) + d] / HMC_MOMENTUM_UNIT;
     plugmc_turn_vector(&axes, own, out);

@@ -55,16 +55,17 @@ static bool moves_by_itself(const engine *engine)
     return false;
 }
 
-/* The name of a mover that moves rigid molecules without the core. NULL: there is none. */
+/* The name of a mover that moves rigid molecules without the core, and on the CPU only. NULL: there is none. */
 static const char *moves_molecules(const engine *engine)
 {
     for (int k = 0; k < engine->mover_count && engine->system.molecules; k++)
-        if (!engine->movers[k].by_core) return engine->movers[k].instance->loaded.name;
+        if (!engine->movers[k].by_core && !(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU))
+            return engine->movers[k].instance->loaded.name;
     return NULL;
 }
 
-/* Whether bodies can be on a GPU. Rigid molecules are moved there by the core alone; for other bodies it has no energies there, so
- * that a mover has to. */
+/* Whether bodies can be on a GPU. Rigid molecules are moved there by the core, and by movers that say so; for other bodies the core
+ * has no energies there, so that a mover has to. */
 static bool keeps_bodies_there(const engine *engine)
 {
     if (!engine->system.molecules || any_bodies(&engine->system)) return moves_by_itself(engine);
