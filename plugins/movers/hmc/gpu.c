@@ -140,6 +140,14 @@ static int launch_particles(hmc *h, const plugmc_host *host, int kernel, void *a
     return launch(h, host, kernel, blocks_of(t->particles, HMC_THREADS), t->walkers, a, b, c);
 }
 
+/* One team a particle. */
+static int launch_teams(hmc *h, const plugmc_host *host, int kernel)
+{
+    const hmc_task *t = &h->gpu->task;
+    return launch(h, host, kernel, blocks_of(t->particles * t->team, HMC_THREADS), t->walkers, NULL,
+                  NULL, NULL);
+}
+
 /* Of `all` steps, where walkers are alike, step number k: see hmc_move. */
 static int move(hmc *h, const plugmc_host *host, int64_t k, int64_t all, int bin)
 {
@@ -192,7 +200,7 @@ static int energies(hmc *h, const plugmc_host *host)
     int code = PLUGMC_OK;
     if (h->precision == PRECISION_SINGLE)
         code = launch_particles(h, host, SORT_LONG, NULL, NULL, NULL);
-    return code ? code : launch_particles(h, host, ENERGIES, NULL, NULL, NULL);
+    return code ? code : launch_teams(h, host, ENERGIES);
 }
 
 /* Forces where the particles are, once they are counted by cell. */
@@ -201,7 +209,7 @@ static int forces(hmc *h, const plugmc_host *host, int with_energy)
     const hmc_task *t = &h->gpu->task;
     int code = launch(h, host, ROWS, blocks_of(t->rows, HMC_THREADS), t->walkers, NULL, NULL, NULL);
     if (!code) code = launch_particles(h, host, SORT, NULL, NULL, NULL);
-    if (!code) code = launch_particles(h, host, FORCES, NULL, NULL, NULL);
+    if (!code) code = launch_teams(h, host, FORCES);
     if (!code && with_energy) code = energies(h, host);
     return code ? code : add_totals(h, host, with_energy);
 }
@@ -412,6 +420,17 @@ static int check_terms(const hmc *h, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
+/* As many threads a particle as find room on the multiprocessors. Sums of integers are the same for all. */
+static uint32_t team_of(const hmc_task *t, const plugmc_gpu *gpu)
+{
+    enum { ROOM = 1024 }; /* threads on each at a time, about */
+    const uint64_t particles = (uint64_t)t->particles * t->walkers,
+                   room = (uint64_t)gpu->multiprocessors * ROOM;
+    uint32_t team = 1;
+    while (team < 32 && 2 * team * particles <= room) team *= 2;
+    return team;
+}
+
 static double product(const int32_t count[3]) { return (double)count[0] * count[1] * count[2]; }
 
 static size_t most_cells(const hmc *h) { return 2 * (size_t)h->system->particles + 64; }
@@ -527,6 +546,7 @@ int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
     t->particles = (uint32_t)h->system->particles;
     t->walkers = (uint32_t)h->system->walkers;
     t->tiles = blocks_of(t->particles, HMC_TILE);
+    t->team = h->sampled.pair_count > 0 ? team_of(t, host->gpu) : 1;
     /* a hair more, for the rounding of distances in float */
     t->reach_square = h->sampled.reach * h->sampled.reach * (1 + 1e-5);
     choose_cells(h);

@@ -52,6 +52,7 @@ typedef struct hmc_task {
     uint32_t particles, walkers, tiles;
     int32_t count[3], span[3]; /* cells along each edge; how many to look at on either side */
     uint32_t rows;             /* count[1] * count[2] */
+    uint32_t team; /* threads that share the neighbours of a particle: 1, 2, 4, ... 32 */
     double reach_square;
     hmc_plan *plan;
     hmc_state *state;        /* [walkers] */
@@ -394,6 +395,7 @@ typedef struct hmc_look {
     int32_t x, n, beyond, y, ny;
     int32_t piece; /* 2 a row */
     uint32_t k, end;
+    uint32_t lane; /* of the team, which takes entries in turn */
 } hmc_look;
 
 PLUGMC_FN void hmc_next_piece(const hmc_task *t, hmc_look *look)
@@ -403,7 +405,7 @@ PLUGMC_FN void hmc_next_piece(const hmc_task *t, hmc_look *look)
     const uint32_t *start = look->start + row * (t->count[0] + 1);
     const int32_t behind = look->piece % 2;
     if (i >= look->ny) return;
-    look->k = start[behind ? 0 : look->x];
+    look->k = start[behind ? 0 : look->x] + look->lane;
     look->end = start[behind             ? (look->beyond > 0 ? look->beyond : 0)
                       : look->beyond > 0 ? t->count[0]
                                          : look->x + look->n];
@@ -415,7 +417,7 @@ PLUGMC_FN int hmc_find(const hmc_task *t, const hmc_neighbour *entry, uint32_t o
 {
     const real reach_square = (real)t->reach_square;
     while (look->piece < 2 * look->ny) {
-        for (; look->k < look->end; look->k++) {
+        for (; look->k < look->end; look->k += t->team) {
             const real r2 = hmc_separation(me, entry[look->k], list->edges).r2;
             if (!(r2 < reach_square) || look->k == own || hmc_together(t, list, r2, entry[look->k]))
                 continue;
@@ -427,8 +429,8 @@ PLUGMC_FN int hmc_find(const hmc_task *t, const hmc_neighbour *entry, uint32_t o
     return 0;
 }
 
-PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t own, int with_energy,
-                                  uint32_t *shared, hmc_sum *sum)
+PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t own, uint32_t lane,
+                                  int with_energy, uint32_t *shared, hmc_sum *sum)
 {
     const hmc_neighbour *entry = HMC_ENTRIES(*t) + (uint64_t)walker * t->particles;
     const hmc_neighbour me = entry[own];
@@ -440,6 +442,7 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     hmc_around(row % t->count[1], t->span[1], t->count[1], &look.y, &look.ny);
     hmc_around(row / t->count[1], t->span[2], t->count[2], &z, &nz);
     look.beyond = look.x + look.n - t->count[0];
+    look.lane = lane;
     hmc_list list;
     list.entry = shared + threadIdx.x;
     list.n = 0;
@@ -465,6 +468,23 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     }
 }
 
+/* Adds those of the team to those of its first thread. All threads of a warp call it. */
+PLUGMC_FN void hmc_sum_team(const hmc_task *t, hmc_sum *sum)
+{
+    for (uint32_t half = t->team / 2; half > 0; half /= 2) {
+        for (int d = 0; d < 3; d++)
+            sum->force[d] += __shfl_down_sync(0xffffffffu, sum->force[d], half);
+        sum->energy += __shfl_down_sync(0xffffffffu, sum->energy, half);
+        sum->known += __shfl_down_sync(0xffffffffu, sum->known, half);
+    }
+}
+
+/* Of the thread: the entry that its team looks at, and its number in the team. */
+#define HMC_ENTRY_OF_TEAM                                                                          \
+    const uint32_t walker = blockIdx.y, thread = blockIdx.x * HMC_THREADS + threadIdx.x,           \
+                   own = thread / t.team, lane = thread % t.team;                                  \
+    const bool there = own < t.particles;
+
 PLUGMC_FN plugmc_position hmc_field_position(const double r[3])
 {
     plugmc_position out;
@@ -474,16 +494,17 @@ PLUGMC_FN plugmc_position hmc_field_position(const double r[3])
     return out;
 }
 
-/* One thread an entry, so that the threads of a warp look at the same cells. */
+/* One team an entry, so that the threads of a warp look at the same cells. */
 HMC_KERNEL hmc_forces(const hmc_task t)
 {
     __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
-    const uint32_t walker = blockIdx.y, own = blockIdx.x * HMC_THREADS + threadIdx.x;
-    if (own >= t.particles) return;
+    HMC_ENTRY_OF_TEAM
+    hmc_sum sum = {{0, 0, 0}, 0, 0};
+    if (PLUGMC_ENERGY_TERMS > 0 && there) hmc_add_neighbours(&t, walker, own, lane, 0, lists, &sum);
+    hmc_sum_team(&t, &sum);
+    if (!there || lane > 0) return;
     const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
     const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
-    hmc_sum sum = {{0, 0, 0}, 0, 0};
-    if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 0, lists, &sum);
     if (sum.known != sum.known) t.plan->lost = t.plan->sweep + 1;
     real gradient[3] = {0, 0, 0}, laplacian;
     const plugmc_position place = hmc_field_position(t.positions + 3 * at);
@@ -503,13 +524,14 @@ HMC_KERNEL hmc_forces(const hmc_task t)
 HMC_KERNEL hmc_energies(const hmc_task t)
 {
     __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
-    const uint32_t walker = blockIdx.y, own = blockIdx.x * HMC_THREADS + threadIdx.x;
-    if (own >= t.particles) return;
-    const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
-    const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
+    HMC_ENTRY_OF_TEAM
     hmc_sum sum = {{0, 0, 0}, 0, 0};
     int outside = 0;
-    if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 1, lists, &sum);
+    if (PLUGMC_ENERGY_TERMS > 0 && there) hmc_add_neighbours(&t, walker, own, lane, 1, lists, &sum);
+    hmc_sum_team(&t, &sum);
+    if (!there || lane > 0) return;
+    const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
+    const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
     if (!(sum.known > -PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     double energy = 0.5 * (double)sum.energy / HMC_ENERGY_UNIT;
     const plugmc_position place = hmc_field_position(t.positions + 3 * at);
