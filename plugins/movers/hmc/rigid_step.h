@@ -178,7 +178,7 @@ PLUGMC_FN void hmc_sum_forces(const hmc_kind *kind, int64_t m, const plugmc_orie
     hmc_to_axes(kind, &axes);
     PLUGMC_UNROLL
     for (int k = 0; k < 3; k++) {
-        const double unit[3] = {k == 0, k == 1, k == 2};
+        const double unit[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
         double axis[3];
         plugmc_turn_vector(&axes, unit, axis);
         along[k] = axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2];
