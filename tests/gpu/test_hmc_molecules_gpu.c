@@ -135,20 +135,19 @@ static void fetch_all(place *p, held_molecules *at)
         assert_int_equal(services->allocate(context, sizeof at->positions, &there[0]), PLUGMC_OK);
         assert_int_equal(services->allocate(context, sizeof at->orientations, &there[1]),
                          PLUGMC_OK);
+        /* of other sites and particles nobody writes any */
+        assert_int_equal(services->fill(context, there[1], 0, sizeof at->orientations), PLUGMC_OK);
         l.positions = (double *)(uintptr_t)there[0];
         l.orientations = (plugmc_orientation *)(uintptr_t)there[1];
     }
     bench_expect(&p->b, p->mover.calls->driver->store(p->mover.instance, &p->b.host, &state));
     if (!p->on_gpu) return;
     assert_int_equal(
-        services->download(context, at->positions, there[0],
-                           3 * (size_t)(p->b.system.walkers * p->b.system.particles) * 8),
+        services->download(context, at->positions, there[0], count_of(&p->b) * sizeof(double)),
         PLUGMC_OK);
-    memset(at->orientations, 0, sizeof at->orientations);
-    assert_int_equal(services->download(context, at->orientations, there[1],
-                                        (size_t)(p->b.system.walkers * p->b.system.particles) *
-                                            sizeof *at->orientations),
-                     PLUGMC_OK);
+    assert_int_equal(
+        services->download(context, at->orientations, there[1], sizeof at->orientations),
+        PLUGMC_OK);
     for (int k = 0; k < 2; k++) assert_int_equal(services->release(context, there[k]), PLUGMC_OK);
 }
 
