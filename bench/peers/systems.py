@@ -2,7 +2,8 @@
 
 A system is a dict that goes to the programs as JSON: kind, box, positions [N][3] (in the box, from 0), species [N], and
 parameters. Lengths are in sigma, energies in k_B T = epsilon, masses 1. Pair energies are cut, and shifted or not; there are
-no tail corrections.
+no tail corrections. Water (kind "water", whose count is that of molecules, and of which positions are those of all oxygens,
+then of the hydrogens, two a molecule) is in Angstrom, kJ/mol and g/mol, so in a unit of time of 0.1 ps.
 """
 CUTOFF = 2.5
 STEP = 0.16  # of bench/lennard_jones.ini, radius of the ball
@@ -11,6 +12,9 @@ STEP = 0.16  # of bench/lennard_jones.ini, radius of the ball
 SERIAL = "[mover serial]\nstep = {step}\n"
 BRUSH = "[mover brush]\nstep = {step}\n"
 HMC = "[mover hmc]\ntime_step = {time_step}\nsteps = {steps}\ntarget_acceptance = 0\n"
+# SPC/E. Oxygen, hydrogen; Lennard-Jones of oxygens; sites of a molecule at rest.
+WATER = dict(charges=(-0.8476, 0.4238), masses=(15.9994, 1.008), epsilon=0.650170, sigma=3.16555789,
+             sites=((0, 0, 0), (1, 0, 0), (-0.33331324756824, 0.942816142731718, 0)), temperature=298.0)
 
 
 def checkerboard(trials):
@@ -20,7 +24,8 @@ def checkerboard(trials):
 OWN = "plugmc "
 RASPA, FAUNUS, LAMMPS, FEASST = ("raspa3", "faunus", "lammps_gcmc", "feasst")
 PROGRAMS = {"raspa3": "RASPA3", "faunus": "Faunus 3", "lammps_gcmc": "LAMMPS fix gcmc", "lammps_hmc": "LAMMPS fix hmc",
-            "feasst": "FEASST", "openmm_md": "OpenMM, MD steps", "hoomd_disks": "HOOMD-blue"}
+            "feasst": "FEASST", "openmm_md": "OpenMM, MD steps",
+            "openmm_water": "OpenMM, MD steps of rigid water", "hoomd_disks": "HOOMD-blue"}
 
 TABLES = {
     "lj": dict(title="Lennard-Jones liquid, one core",
@@ -53,6 +58,16 @@ TABLES = {
                 unit="Time steps (evaluations of all forces) a second; trajectories of 20 steps of 0.005, 0.003 for 4,000",
                 density=0.7, sizes=(500, 4000), quick=(500,), time_step=0.005, steps=20,
                 own={"hmc": HMC}, peers=("lammps_hmc", "openmm_md")),
+    "water": dict(title="Hybrid Monte Carlo of rigid water, one core",
+                  unit="Time steps (evaluations of all forces) a second; N SPC/E molecules at 298 K, cutoff 10 Angstrom, "
+                       "particle-mesh Ewald, trajectories of 20 steps of 2 fs",
+                  density=0.033434, sizes=(512,), quick=(512,), cutoff=10.0, tolerance=5e-4, time_step=0.02, steps=20,
+                  water=WATER, own={"hmc": HMC}, peers=("openmm_water",)),
+    "water_md": dict(title="Hybrid Monte Carlo of rigid water, one GPU", gpu=True,
+                     unit="Time steps (evaluations of all forces) a second; N SPC/E molecules at 298 K, cutoff 10 Angstrom, "
+                          "particle-mesh Ewald, trajectories of 50 steps of 2 fs; wall time",
+                     density=0.033434, sizes=(4096, 32768), quick=(4096,), cutoff=10.0, tolerance=5e-4, time_step=0.02,
+                     steps=50, water=WATER, own={"hmc": HMC}, peers=("openmm_water",)),
     "md": dict(title="Hybrid Monte Carlo of the Lennard-Jones liquid, one GPU", gpu=True,
                unit="Time steps (evaluations of all forces) a second; trajectories of 20 steps; wall time",
                density=0.7, sizes=(32000, 256000, 2000000), quick=(32000,), time_step=0.002, steps=20,
@@ -65,7 +80,7 @@ TABLES = {
 
 
 def kind_of(table):
-    return {"lj": "nvt", "md": "hmc", "disks": "hard"}.get(table, table)
+    return {"lj": "nvt", "md": "hmc", "disks": "hard", "water_md": "water"}.get(table, table)
 
 
 def parameters(table, size):
@@ -77,9 +92,10 @@ def parameters(table, size):
               "temperature": 1.0, "seed": 1, "count": size}
     # Minimum images: small boxes have a smaller cutoff.
     system["cutoff"] = 1.0 if system["kind"] == "hard" else min(t.get("cutoff", CUTOFF), 0.49 * edge)
-    for key in ("activity", "pressure", "volume_step", "bjerrum_length", "tolerance", "time_step", "steps", "gpu", "trials"):
+    for key in ("activity", "pressure", "volume_step", "bjerrum_length", "tolerance", "time_step", "steps", "gpu", "trials",
+                "water"):
         if key in t:
             system[key] = t[key]
-    if "time_step" in system and size > 1000 and not t.get("gpu"):
+    if system["kind"] == "hmc" and size > 1000 and not t.get("gpu"):
         system["time_step"] = 0.003
     return system

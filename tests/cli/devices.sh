@@ -51,6 +51,16 @@ test_movers_by_the_core_choose_the_cpu()
     goes_to_the_cpu "$reason"
 }
 
+# Movers that follow forces are where all forces are.
+test_forces_of_waves_choose_the_cpu()
+{
+    sed '/^device = /d' "$here/chains/hmc-water.ini" >sim.ini
+    goes_to_the_cpu "potential 'coulomb_ewald' is evaluated on the CPU only"
+    change 's/^\[potential coulomb_ewald/[potential coulomb_spme/; s/^k_max = .*/grid = 20/'
+    must check sim.ini
+    grep -Eq "runs on the CPU \((there is no|no )|NVIDIA" "$out" || fail "expected a GPU, or why there is none"
+}
+
 # Many walkers are looked for a GPU for; where there is none, that is why. Of hard spheres, which meet few others on
 # the CPU, many more walkers are needed, and what a GPU would give is said.
 test_many_walkers_by_the_core_choose_the_gpu()

@@ -271,6 +271,15 @@ test_two_molecules_that_follow_forces_have_the_exact_energy()
     within "$(two_z)"
 }
 
+test_two_molecules_that_follow_forces_have_the_exact_energy_on_a_gpu()
+{
+    gpu
+    python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
+    follow_forces 2500
+    must run sim.ini --set run.device=gpu
+    within "$(two_z)"
+}
+
 # water_by_forces: waters beside an Ewald sum and ions, in a box that changes, with other movers of them and of ions
 water_by_forces()
 {
@@ -295,6 +304,32 @@ test_trajectories_of_molecules_are_the_same_however_a_run_is_cut()
     cp sim.h5 one.h5
     must run sim.ini --set run.threads=2 --set run.output=two.h5
     same_chain one.h5 two.h5
+    must run sim.ini --set run.sweeps=13 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=30
+    same_chain one.h5 parts.h5
+}
+
+# on_a_mesh: the same with a mesh, which a GPU can evaluate
+on_a_mesh() { change 's/^device = .*/device = gpu/; s/^\[potential coulomb_ewald/[potential coulomb_spme/; s/^k_max = .*/grid = 20/'; }
+
+test_trajectories_of_molecules_lead_back_on_a_gpu()
+{
+    gpu
+    water_by_forces
+    on_a_mesh
+    change 's/^\[mover hmc\]/&\ncheck_reversal = yes/'
+    must run sim.ini
+    must run sim.ini --set run.fast_math=yes --set run.output=fast.h5
+}
+
+test_trajectories_of_molecules_are_the_same_however_a_run_is_cut_on_a_gpu()
+{
+    gpu
+    water_by_forces
+    on_a_mesh
+    must run sim.ini
+    for move in hmc.trajectory rigid.rotation serial.displacement volume.volume; do expect_output "of $move"; done
+    cp sim.h5 one.h5
     must run sim.ini --set run.sweeps=13 --set run.output=parts.h5
     must run --resume parts.h5 --set run.sweeps=30
     same_chain one.h5 parts.h5

@@ -76,6 +76,15 @@ test_bench_peers_of_small_systems()
         grep -Eq "^\| plugmc $row \| $rates \|$" "$out" || fail "no row $row"
     done
 }
+
+test_bench_peers_of_rigid_water()
+{
+    small water --sizes 64
+    expect_exit 0
+    grep -Eq "^\| plugmc hmc \| $rates \|$" "$out" || fail "no row of hmc"
+    expect_output "- OpenMM, MD steps of rigid water could not be had: there is no environment in $PWD/plugmc/peers (--no-install)"
+}
+
 rates='[1-9]\.[0-9]{2}e[0-9]+ \([01]\.[0-9]{2}\)'
 
 # peer ENERGY: an environment whose Python imports all, and answers every program with a line.

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/fitting.h"
 #include "engine/mover_offers.h"
 #include "parallel/team.h"
 #include "system/system.h"
@@ -55,20 +56,36 @@ static bool moves_by_itself(const engine *engine)
     return false;
 }
 
-/* The name of a mover that moves rigid molecules without the core. NULL: there is none. */
+/* The name of a mover that moves rigid molecules without the core, and on the CPU only. NULL: there is none. */
 static const char *moves_molecules(const engine *engine)
 {
     for (int k = 0; k < engine->mover_count && engine->system.molecules; k++)
-        if (!engine->movers[k].by_core) return engine->movers[k].instance->loaded.name;
+        if (!engine->movers[k].by_core && !(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU))
+            return engine->movers[k].instance->loaded.name;
     return NULL;
 }
 
-/* Whether bodies can be on a GPU. Rigid molecules are moved there by the core alone; for other bodies it has no energies there, so
- * that a mover has to. */
+/* Whether bodies can be on a GPU. Rigid molecules are moved there by the core, and by movers that say so; for other bodies the core
+ * has no energies there, so that a mover has to. */
 static bool keeps_bodies_there(const engine *engine)
 {
     if (!engine->system.molecules || any_bodies(&engine->system)) return moves_by_itself(engine);
     return !moves_molecules(engine);
+}
+
+/* A many-body term whose forces a mover follows, and that is evaluated on the CPU only. NULL: there is none. */
+static const plugmc_term *follows_on_cpu(const engine *engine)
+{
+    bool follows = false;
+    for (int k = 0; k < engine->mover_count; k++)
+        follows |= (needs_of(engine->movers[k].mover) & PLUGMC_NEEDS_FORCES) != 0;
+    for (int t = 0; t < engine->system.term_count && follows; t++) {
+        const plugmc_term *term = &engine->terms[t];
+        const plugmc_total *total = term->plugin->potential->total;
+        if (term->sampled && total && plugmc_follows_positions(total) && !total->on_device)
+            return term;
+    }
+    return NULL;
 }
 
 /* One that needs a GPU has it, and others that know the CPU alone then work there, beside it. */
@@ -79,6 +96,7 @@ bool device_wants_gpu(const engine *engine, double gain)
     for (int k = 0; k < engine->mover_count; k++)
         if (!(engine->movers[k].mover->needs & PLUGMC_RUNS_ON_CPU)) return true;
     if (!engine->mover_count) return true;
+    if (follows_on_cpu(engine)) return false;
     if (m && !m->by_core && !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) return false;
     return gain > 0 ? is_clear_gain(gain, 1) : m && !m->by_core;
 }
@@ -87,9 +105,13 @@ bool device_wants_gpu(const engine *engine, double gain)
 static void explain_cpu(engine *engine)
 {
     const instance *no_gpu = knows_only_other(engine, PLUGMC_RUNS_ON_GPU, false);
+    const plugmc_term *followed = follows_on_cpu(engine);
     if (no_gpu)
         snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
                  "mover '%s' runs on the CPU only", no_gpu->loaded.name);
+    else if (followed)
+        snprintf(engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,
+                 "potential '%s' is evaluated on the CPU only", followed->label);
     else if (engine->device.gain_on_gpu > 0)
         snprintf(
             engine->device.why_no_gpu, sizeof engine->device.why_no_gpu,

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "../../join_texts.h"
-#include "hmc.h"
+#include "gpu_rigid.h"
 
 PLUGMC_EMBED(hmc_integers, HMC_INTEGERS_FILE);
+PLUGMC_EMBED(hmc_rigid_step, HMC_RIGID_STEP_FILE);
 PLUGMC_EMBED(hmc_kernels, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(hmc_rigid_kernels, HMC_RIGID_FILE);
+PLUGMC_EMBED(hmc_decide, HMC_DECIDE_FILE);
 
 enum {
     START,
@@ -52,53 +55,68 @@ struct hmc_gpu {
  * if that is another one. */
 int hmc_gpu_gpu_source(hmc *h, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    static const char *const defines[2][2][3] = {
-        {{"HMC_LONG=0", "HMC_BY_WALKER=0", NULL}, {"HMC_LONG=0", "HMC_BY_WALKER=1", NULL}},
-        {{"HMC_LONG=1", "HMC_BY_WALKER=0", NULL}, {"HMC_LONG=1", "HMC_BY_WALKER=1", NULL}}};
+    static const char *const defines[2][2][2][4] = {
+        {{{"HMC_LONG=0", "HMC_BY_WALKER=0", "HMC_RIGID=0", NULL},
+          {"HMC_LONG=0", "HMC_BY_WALKER=0", "HMC_RIGID=1", NULL}},
+         {{"HMC_LONG=0", "HMC_BY_WALKER=1", "HMC_RIGID=0", NULL},
+          {"HMC_LONG=0", "HMC_BY_WALKER=1", "HMC_RIGID=1", NULL}}},
+        {{{"HMC_LONG=1", "HMC_BY_WALKER=0", "HMC_RIGID=0", NULL},
+          {"HMC_LONG=1", "HMC_BY_WALKER=0", "HMC_RIGID=1", NULL}},
+         {{"HMC_LONG=1", "HMC_BY_WALKER=1", "HMC_RIGID=0", NULL},
+          {"HMC_LONG=1", "HMC_BY_WALKER=1", "HMC_RIGID=1", NULL}}}};
     const int precise = h->precision == PRECISION_DOUBLE || index == 1,
-              by_walker = host->system->weighted || host->system->rungs > 1;
+              by_walker = host->system->weighted || host->system->rungs > 1,
+              rigid = host->system->molecules != NULL;
     if (!h->text)
-        h->text = join_texts(host, (const char *const[]){hmc_integers, hmc_kernels, NULL});
+        h->text = join_texts(host, (const char *const[]){hmc_integers, hmc_rigid_step, hmc_kernels,
+                                                         hmc_rigid_kernels, hmc_decide, NULL});
     if (!h->text) return 0;
     out->name = "hmc.cu";
     out->source = h->text;
-    out->defines = defines[precise][by_walker];
+    out->defines = defines[precise][by_walker][rigid];
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = precise;
     out->contract = !precise;
     return index == 0 || (index == 1 && h->precision == PRECISION_SINGLE);
 }
 
+/* Rigid molecules move in double, whatever the forces are in. */
 static int load_kernels(hmc *h, const plugmc_host *host)
 {
+    enum { OF_FORCES, OF_ENERGIES, EITHER };
     static const struct {
-        const char *name;
-        int for_energies;
+        const char *name, *with_molecules; /* NULL: the same */
+        int text;
     } kernels[KERNELS] = {
-        [START] = {"hmc_start", 0},
-        [MOVE] = {"hmc_move", 0},
-        [ROWS] = {"hmc_rows", 0},
-        [SORT] = {"hmc_sort", 0},
-        [SORT_LONG] = {"hmc_sort", 1},
-        [FORCES] = {"hmc_forces", 0},
-        [ENERGIES] = {"hmc_energies", 1},
-        [TALLY] = {"hmc_tally", 0},
-        [TOTAL] = {"hmc_total", 0},
-        [DECIDE] = {"hmc_decide", 0},
-        [TAKE_ENERGY] = {"hmc_take_energy", 0},
-        [SETTLE] = {"hmc_settle", 0},
-        [STORE] = {"hmc_store", 0},
-        [TURN] = {"hmc_turn", 0},
-        [COMPARE] = {"hmc_compare", 0},
-        [ADD_TOTAL] = {"hmc_add_total", 0},
+        [START] = {"hmc_start", "hmc_start_rigid", EITHER},
+        [MOVE] = {"hmc_move", "hmc_move_rigid", EITHER},
+        [ROWS] = {"hmc_rows", NULL, OF_FORCES},
+        [SORT] = {"hmc_sort", NULL, OF_FORCES},
+        [SORT_LONG] = {"hmc_sort", NULL, OF_ENERGIES},
+        [FORCES] = {"hmc_forces", NULL, OF_FORCES},
+        [ENERGIES] = {"hmc_energies", NULL, OF_ENERGIES},
+        [TALLY] = {"hmc_tally", NULL, EITHER},
+        [TOTAL] = {"hmc_total", NULL, OF_FORCES},
+        [DECIDE] = {"hmc_decide", NULL, OF_FORCES},
+        [TAKE_ENERGY] = {"hmc_take_energy", NULL, OF_FORCES},
+        [SETTLE] = {"hmc_settle", NULL, OF_FORCES},
+        [STORE] = {"hmc_store", "hmc_store_rigid", EITHER},
+        [TURN] = {"hmc_turn", NULL, OF_FORCES},
+        [COMPARE] = {"hmc_compare", NULL, OF_FORCES},
+        [ADD_TOTAL] = {"hmc_add_total", NULL, OF_FORCES},
     };
     plugmc_gpu_source text[2] = {{.size = sizeof text[0]}, {.size = sizeof text[1]}};
     hmc_gpu_gpu_source(h, host, 0, &text[0]);
     hmc_gpu_gpu_source(h, host, 1, &text[1]);
     int code = h->text ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
-    for (int k = 0; k < (h->ladder.weight ? KERNELS : ADD_TOTAL) && !code; k++)
-        code = host->gpu->kernel(host->context, &text[kernels[k].for_energies], kernels[k].name,
+    for (int k = 0; k < (h->ladder.weight ? KERNELS : ADD_TOTAL) && !code; k++) {
+        const int other = h->rigid && kernels[k].with_molecules,
+                  precise =
+                      kernels[k].text == OF_ENERGIES || (kernels[k].text == EITHER && h->rigid);
+        code = host->gpu->kernel(host->context, &text[precise],
+                                 other ? kernels[k].with_molecules : kernels[k].name,
                                  &h->gpu->kernel[k]);
+    }
     return code;
 }
 
@@ -122,6 +140,14 @@ static int launch_particles(hmc *h, const plugmc_host *host, int kernel, void *a
     return launch(h, host, kernel, blocks_of(t->particles, HMC_THREADS), t->walkers, a, b, c);
 }
 
+/* One team a particle. */
+static int launch_teams(hmc *h, const plugmc_host *host, int kernel)
+{
+    const hmc_task *t = &h->gpu->task;
+    return launch(h, host, kernel, blocks_of(t->particles * t->team, HMC_THREADS), t->walkers, NULL,
+                  NULL, NULL);
+}
+
 /* Of `all` steps, where walkers are alike, step number k: see hmc_move. */
 static int move(hmc *h, const plugmc_host *host, int64_t k, int64_t all, int bin)
 {
@@ -129,15 +155,10 @@ static int move(hmc *h, const plugmc_host *host, int64_t k, int64_t all, int bin
     return launch_particles(h, host, MOVE, &step, &steps, &bin);
 }
 
-static plugmc_device_pointer device(const void *pointer)
-{
-    return (plugmc_device_pointer)(uintptr_t)pointer;
-}
-
 static int clear(hmc *h, const plugmc_host *host, double *numbers, size_t n)
 {
     (void)h;
-    return host->gpu->fill(host->context, device(numbers), 0, n * sizeof *numbers);
+    return host->gpu->fill(host->context, hmc_device(numbers), 0, n * sizeof *numbers);
 }
 
 /* One of whole configurations, where terms count by more or less than 1: found apart. */
@@ -179,7 +200,7 @@ static int energies(hmc *h, const plugmc_host *host)
     int code = PLUGMC_OK;
     if (h->precision == PRECISION_SINGLE)
         code = launch_particles(h, host, SORT_LONG, NULL, NULL, NULL);
-    return code ? code : launch_particles(h, host, ENERGIES, NULL, NULL, NULL);
+    return code ? code : launch_teams(h, host, ENERGIES);
 }
 
 /* Forces where the particles are, once they are counted by cell. */
@@ -188,7 +209,7 @@ static int forces(hmc *h, const plugmc_host *host, int with_energy)
     const hmc_task *t = &h->gpu->task;
     int code = launch(h, host, ROWS, blocks_of(t->rows, HMC_THREADS), t->walkers, NULL, NULL, NULL);
     if (!code) code = launch_particles(h, host, SORT, NULL, NULL, NULL);
-    if (!code) code = launch_particles(h, host, FORCES, NULL, NULL, NULL);
+    if (!code) code = launch_teams(h, host, FORCES);
     if (!code && with_energy) code = energies(h, host);
     return code ? code : add_totals(h, host, with_energy);
 }
@@ -321,10 +342,10 @@ int hmc_gpu_rungs(hmc *h, const plugmc_host *host)
 {
     const hmc_task *t = &h->gpu->task;
     const size_t walkers = t->walkers, terms = (size_t)h->system->term_count;
-    int code = host->gpu->upload(host->context, device(t->rung), h->ladder.rung,
+    int code = host->gpu->upload(host->context, hmc_device(t->rung), h->ladder.rung,
                                  walkers * sizeof *h->ladder.rung);
     if (!code && h->ladder.weight && terms)
-        code = host->gpu->upload(host->context, device(t->weight), h->ladder.weight,
+        code = host->gpu->upload(host->context, hmc_device(t->weight), h->ladder.weight,
                                  walkers * terms * sizeof *h->ladder.weight);
     return code;
 }
@@ -332,9 +353,10 @@ int hmc_gpu_rungs(hmc *h, const plugmc_host *host)
 int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
 {
     const hmc_task *t = &h->gpu->task;
-    int code = place ? host->gpu->upload(host->context, device(t->place), place,
+    int code = place ? host->gpu->upload(host->context, hmc_device(t->place), place,
                                          (size_t)h->count * sizeof *place)
                      : PLUGMC_OK;
+    if (!code && place && h->rigid) code = hmc_gpu_upload_turned(h, host, t);
     if (!code) code = move(h, host, -1, 0, 1);
     if (!code) code = forces(h, host, 1);
     if (!code) code = sum_energies(h, host, 1);
@@ -343,20 +365,31 @@ int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
                          NULL);
 }
 
-int hmc_gpu_store(hmc *h, const plugmc_host *host, double *positions)
+int hmc_gpu_store(hmc *h, const plugmc_host *host, const plugmc_state *state, double *positions)
 {
-    return launch_particles(h, host, STORE, &positions, NULL, NULL);
+    void *orientations = NULL;
+    const int code = h->rigid ? state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_DEVICE,
+                                             PLUGMC_READ | PLUGMC_WRITE, &orientations, NULL)
+                              : PLUGMC_OK;
+    return code ? code
+                : launch_particles(h, host, STORE, &positions, h->rigid ? &orientations : NULL,
+                                   NULL);
 }
 
 int hmc_gpu_places(hmc *h, const plugmc_host *host, uint64_t *place)
 {
-    return host->gpu->download(host->context, place, device(h->gpu->task.place),
+    return host->gpu->download(host->context, place, hmc_device(h->gpu->task.place),
                                (size_t)h->count * sizeof *place);
+}
+
+int hmc_gpu_turned(hmc *h, const plugmc_host *host)
+{
+    return hmc_gpu_download_turned(h, host, &h->gpu->task);
 }
 
 int hmc_gpu_states(hmc *h, const plugmc_host *host, hmc_state *state, int write)
 {
-    const plugmc_device_pointer at = device(h->gpu->task.state);
+    const plugmc_device_pointer at = hmc_device(h->gpu->task.state);
     const size_t bytes = (size_t)h->system->walkers * sizeof *state;
     return write ? host->gpu->upload(host->context, at, state, bytes)
                  : host->gpu->download(host->context, state, at, bytes);
@@ -385,6 +418,17 @@ static int check_terms(const hmc *h, const plugmc_host *host)
                           "%d, %lld and %d",
                           system->species_count, (long long)system->particles, system->walkers);
     return PLUGMC_OK;
+}
+
+/* As many threads a particle as find room on the multiprocessors. Sums of integers are the same for all. */
+static uint32_t team_of(const hmc_task *t, const plugmc_gpu *gpu)
+{
+    enum { ROOM = 1024 }; /* threads on each at a time, about */
+    const uint64_t particles = (uint64_t)t->particles * t->walkers,
+                   room = (uint64_t)gpu->multiprocessors * ROOM;
+    uint32_t team = 1;
+    while (team < 32 && 2 * team * particles <= room) team *= 2;
+    return team;
 }
 
 static double product(const int32_t count[3]) { return (double)count[0] * count[1] * count[2]; }
@@ -471,9 +515,9 @@ static int upload_species(hmc *h, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the species");
     for (int32_t a = 0; a < system->species_count; a++)
         for (int64_t i = system->first[a]; i < system->first[a + 1]; i++) species[i] = (uint32_t)a;
-    int code = host->gpu->upload(host->context, device(t->species), species, bytes);
+    int code = host->gpu->upload(host->context, hmc_device(t->species), species, bytes);
     return code ? code
-                : host->gpu->upload(host->context, device(t->mass), h->mass,
+                : host->gpu->upload(host->context, hmc_device(t->mass), h->mass,
                                     (size_t)system->species_count * sizeof *h->mass);
 }
 
@@ -502,10 +546,12 @@ int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
     t->particles = (uint32_t)h->system->particles;
     t->walkers = (uint32_t)h->system->walkers;
     t->tiles = blocks_of(t->particles, HMC_TILE);
+    t->team = h->sampled.pair_count > 0 ? team_of(t, host->gpu) : 1;
     /* a hair more, for the rounding of distances in float */
     t->reach_square = h->sampled.reach * h->sampled.reach * (1 + 1e-5);
     choose_cells(h);
     code = take_memory(h, host);
     if (!code) code = upload_species(h, host);
+    if (!code && h->rigid) code = hmc_gpu_prepare_rigid(h, host, t);
     return code ? code : load_kernels(h, host);
 }

@@ -15,7 +15,7 @@
  * need not be accurate for this, nor for the rule of acceptance: on the GPU those of pairs are computed in
  * float unless `precision` is double. Energies are always in double.
  *
- * Rigid molecules move as bodies, on the CPU: rigid.h.
+ * Rigid molecules move as bodies: rigid.h.
  *
  * One sweep is one trajectory of every walker. Momenta and time are in the unit of energy and the masses
  * of the species: the time step is in units of length sqrt(mass / energy), which is kT where no other is
@@ -101,7 +101,7 @@ static int give(void *instance, const plugmc_host *host, const plugmc_state *sta
     const int side = h->gpu ? PLUGMC_ON_DEVICE : PLUGMC_ON_HOST,
               code = plugmc_state_positions(state, side, PLUGMC_WRITE, &positions);
     if (code) return code;
-    if (h->gpu) return hmc_gpu_store(h, host, positions);
+    if (h->gpu) return hmc_gpu_store(h, host, state, positions);
     hmc_cpu_store(h, host, positions);
     return h->rigid ? hmc_rigid_store(h, state, positions) : PLUGMC_OK;
 }
@@ -255,6 +255,7 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *arch
     if (!code && !archive->reading)
         code = h->gpu ? hmc_gpu_places(h, host, place) : hmc_cpu_places(h, host, place);
     if (!code && !archive->reading) code = states(h, host, state, 0);
+    if (!code && !archive->reading && h->rigid && h->gpu) code = hmc_gpu_turned(h, host);
     /* counts are the core's, and when they were cleared last is no matter of the chain */
     for (size_t w = 0; w < walkers && !code; w++) state[w].trials = state[w].accepted = 0;
     if (!code)

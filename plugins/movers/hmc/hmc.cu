@@ -1,5 +1,5 @@
-/* hmc.cu: the state on the GPU and all its kernels. It follows integers.h, as it does in hmc.h for the
- * structs alone.
+/* hmc.cu: the state on the GPU, and kernels of motion, forces and energies. It follows integers.h and rigid_step.h, as it
+ * does in hmc.h for the structs alone; rigid.cu has the motion of rigid molecules, decide.cu sums and decisions.
  *
  * Shapes are [walkers][particles] unless said otherwise; grids are (particles, walkers). Forces and
  * energies of pairs are summed as integers, so that the order in which particles lie in a cell is
@@ -52,6 +52,7 @@ typedef struct hmc_task {
     uint32_t particles, walkers, tiles;
     int32_t count[3], span[3]; /* cells along each edge; how many to look at on either side */
     uint32_t rows;             /* count[1] * count[2] */
+    uint32_t team; /* threads that share the neighbours of a particle: 1, 2, 4, ... 32 */
     double reach_square;
     hmc_plan *plan;
     hmc_state *state;        /* [walkers] */
@@ -80,6 +81,12 @@ typedef struct hmc_task {
     const double *weight;      /* [walkers][terms]: coupling */
     double *own_force;         /* [3] each: of one total */
     double *own_energy;        /* [walkers]: of it */
+    const hmc_kind *kind;      /* [kinds of molecules]; these only with rigid molecules */
+    const hmc_member *member;  /* [particles] */
+    /* By the numbers of first sites: now, before the trajectory, before it was reversed. */
+    plugmc_orientation *turned, *turned_before, *turned_checked;
+    uint32_t *out_of_shape; /* [walkers]: an orientation has left its shell; see hmc_lost_shape */
+    double within_square;   /* sites of one molecule are closer, length^2 */
 } hmc_task;
 
 #ifdef __CUDACC_RTC__
@@ -122,6 +129,17 @@ HMC_KERNEL hmc_start(const hmc_task t)
     }
 }
 
+/* Finds the cell of a particle, and its number there. */
+PLUGMC_FN void hmc_count_in_cell(const hmc_task *t, uint32_t walker, uint64_t at)
+{
+    uint32_t c[3];
+    for (int d = 0; d < 3; d++)
+        c[d] = plugmc_mulhi((uint32_t)(t->place[3 * at + d] >> 32), (uint32_t)t->count[d]);
+    const uint32_t cell = (c[2] * t->count[1] + c[1]) * t->count[0] + c[0];
+    t->cell[at] = cell;
+    t->rank[at] = atomicAdd(&t->filling[(uint64_t)walker * t->rows * t->count[0] + cell], 1u);
+}
+
 /* Before the forces of step k of a trajectory of `all` steps: half steps of the momentum, then the position moves;
  * then particles are counted by cell, if `bin`. k = all: the last half step; k = -1: nobody moves. */
 HMC_KERNEL hmc_move(const hmc_task t, int k, int all, int bin)
@@ -142,12 +160,7 @@ HMC_KERNEL hmc_move(const hmc_task t, int k, int all, int bin)
     if (drift)
         hmc_drift(HMC_BOX(walker), 2 * half_step / mass, t.momentum + 3 * at, t.place + 3 * at);
     if (!bin) return;
-    uint32_t c[3];
-    for (int d = 0; d < 3; d++)
-        c[d] = plugmc_mulhi((uint32_t)(t.place[3 * at + d] >> 32), (uint32_t)t.count[d]);
-    const uint32_t cell = (c[2] * t.count[1] + c[1]) * t.count[0] + c[0];
-    t.cell[at] = cell;
-    t.rank[at] = atomicAdd(&t.filling[(uint64_t)walker * t.rows * t.count[0] + cell], 1u);
+    hmc_count_in_cell(&t, walker, at);
     hmc_position(HMC_BOX(walker), t.place + 3 * at, t.positions + 3 * at);
 }
 
@@ -309,7 +322,20 @@ typedef struct hmc_list {
     uint32_t n;
     hmc_edges edges;
     const double *weight; /* of the walker */
+    int32_t molecule;     /* whose site looks; -1: none */
+    real within_square;
 } hmc_list;
+
+/* Whether an entry at this distance is a site of the molecule of the one that looks. */
+PLUGMC_FN bool hmc_together(const hmc_task *t, const hmc_list *list, real r2, hmc_neighbour other)
+{
+#if HMC_RIGID
+    return r2 < list->within_square && list->molecule >= 0 &&
+           t->member[hmc_particle_of(other)].molecule == list->molecule;
+#else
+    return false;
+#endif
+}
 
 PLUGMC_FN void hmc_add_pair(plugmc_separation s, plugmc_site a, plugmc_site b, int with_energy,
                             const double *weight, hmc_sum *sum)
@@ -369,6 +395,7 @@ typedef struct hmc_look {
     int32_t x, n, beyond, y, ny;
     int32_t piece; /* 2 a row */
     uint32_t k, end;
+    uint32_t lane; /* of the team, which takes entries in turn */
 } hmc_look;
 
 PLUGMC_FN void hmc_next_piece(const hmc_task *t, hmc_look *look)
@@ -378,7 +405,7 @@ PLUGMC_FN void hmc_next_piece(const hmc_task *t, hmc_look *look)
     const uint32_t *start = look->start + row * (t->count[0] + 1);
     const int32_t behind = look->piece % 2;
     if (i >= look->ny) return;
-    look->k = start[behind ? 0 : look->x];
+    look->k = start[behind ? 0 : look->x] + look->lane;
     look->end = start[behind             ? (look->beyond > 0 ? look->beyond : 0)
                       : look->beyond > 0 ? t->count[0]
                                          : look->x + look->n];
@@ -390,9 +417,9 @@ PLUGMC_FN int hmc_find(const hmc_task *t, const hmc_neighbour *entry, uint32_t o
 {
     const real reach_square = (real)t->reach_square;
     while (look->piece < 2 * look->ny) {
-        for (; look->k < look->end; look->k++) {
-            if (!(hmc_separation(me, entry[look->k], list->edges).r2 < reach_square) ||
-                look->k == own)
+        for (; look->k < look->end; look->k += t->team) {
+            const real r2 = hmc_separation(me, entry[look->k], list->edges).r2;
+            if (!(r2 < reach_square) || look->k == own || hmc_together(t, list, r2, entry[look->k]))
                 continue;
             if (list->n == HMC_LIST) return 1;
             list->entry[list->n++ * HMC_THREADS] = look->k;
@@ -402,8 +429,8 @@ PLUGMC_FN int hmc_find(const hmc_task *t, const hmc_neighbour *entry, uint32_t o
     return 0;
 }
 
-PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t own, int with_energy,
-                                  uint32_t *shared, hmc_sum *sum)
+PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t own, uint32_t lane,
+                                  int with_energy, uint32_t *shared, hmc_sum *sum)
 {
     const hmc_neighbour *entry = HMC_ENTRIES(*t) + (uint64_t)walker * t->particles;
     const hmc_neighbour me = entry[own];
@@ -415,11 +442,16 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     hmc_around(row % t->count[1], t->span[1], t->count[1], &look.y, &look.ny);
     hmc_around(row / t->count[1], t->span[2], t->count[2], &z, &nz);
     look.beyond = look.x + look.n - t->count[0];
+    look.lane = lane;
     hmc_list list;
     list.entry = shared + threadIdx.x;
     list.n = 0;
     list.edges = hmc_edges_of(t->boxes, walker);
     list.weight = HMC_WEIGHT(*t, walker);
+#if HMC_RIGID
+    list.molecule = t->member[hmc_particle_of(me)].molecule;
+    list.within_square = (real)t->within_square;
+#endif
     int full = 0;
 #pragma unroll 1
     for (int32_t j = 0; j < nz;) {
@@ -436,6 +468,23 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     }
 }
 
+/* Adds those of the team to those of its first thread. All threads of a warp call it. */
+PLUGMC_FN void hmc_sum_team(const hmc_task *t, hmc_sum *sum)
+{
+    for (uint32_t half = t->team / 2; half > 0; half /= 2) {
+        for (int d = 0; d < 3; d++)
+            sum->force[d] += __shfl_down_sync(0xffffffffu, sum->force[d], half);
+        sum->energy += __shfl_down_sync(0xffffffffu, sum->energy, half);
+        sum->known += __shfl_down_sync(0xffffffffu, sum->known, half);
+    }
+}
+
+/* Of the thread: the entry that its team looks at, and its number in the team. */
+#define HMC_ENTRY_OF_TEAM                                                                          \
+    const uint32_t walker = blockIdx.y, thread = blockIdx.x * HMC_THREADS + threadIdx.x,           \
+                   own = thread / t.team, lane = thread % t.team;                                  \
+    const bool there = own < t.particles;
+
 PLUGMC_FN plugmc_position hmc_field_position(const double r[3])
 {
     plugmc_position out;
@@ -445,16 +494,17 @@ PLUGMC_FN plugmc_position hmc_field_position(const double r[3])
     return out;
 }
 
-/* One thread an entry, so that the threads of a warp look at the same cells. */
+/* One team an entry, so that the threads of a warp look at the same cells. */
 HMC_KERNEL hmc_forces(const hmc_task t)
 {
     __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
-    const uint32_t walker = blockIdx.y, own = blockIdx.x * HMC_THREADS + threadIdx.x;
-    if (own >= t.particles) return;
+    HMC_ENTRY_OF_TEAM
+    hmc_sum sum = {{0, 0, 0}, 0, 0};
+    if (PLUGMC_ENERGY_TERMS > 0 && there) hmc_add_neighbours(&t, walker, own, lane, 0, lists, &sum);
+    hmc_sum_team(&t, &sum);
+    if (!there || lane > 0) return;
     const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
     const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
-    hmc_sum sum = {{0, 0, 0}, 0, 0};
-    if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 0, lists, &sum);
     if (sum.known != sum.known) t.plan->lost = t.plan->sweep + 1;
     real gradient[3] = {0, 0, 0}, laplacian;
     const plugmc_position place = hmc_field_position(t.positions + 3 * at);
@@ -474,13 +524,14 @@ HMC_KERNEL hmc_forces(const hmc_task t)
 HMC_KERNEL hmc_energies(const hmc_task t)
 {
     __shared__ uint32_t lists[HMC_LIST * HMC_THREADS];
-    const uint32_t walker = blockIdx.y, own = blockIdx.x * HMC_THREADS + threadIdx.x;
-    if (own >= t.particles) return;
-    const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
-    const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
+    HMC_ENTRY_OF_TEAM
     hmc_sum sum = {{0, 0, 0}, 0, 0};
     int outside = 0;
-    if (PLUGMC_ENERGY_TERMS > 0) hmc_add_neighbours(&t, walker, own, 1, lists, &sum);
+    if (PLUGMC_ENERGY_TERMS > 0 && there) hmc_add_neighbours(&t, walker, own, lane, 1, lists, &sum);
+    hmc_sum_team(&t, &sum);
+    if (!there || lane > 0) return;
+    const hmc_neighbour me = HMC_ENTRIES(t)[(uint64_t)walker * t.particles + own];
+    const uint64_t at = (uint64_t)walker * t.particles + hmc_particle_of(me);
     if (!(sum.known > -PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
     double energy = 0.5 * (double)sum.energy / HMC_ENERGY_UNIT;
     const plugmc_position place = hmc_field_position(t.positions + 3 * at);
@@ -505,135 +556,4 @@ HMC_KERNEL hmc_add_total(const hmc_task t, int term, int with_energy)
     if (particle == 0 && with_energy) t.others[walker] += weight * t.own_energy[walker];
 }
 #endif
-
-/* ---- Sums and decisions: in a fixed order, whatever the GPU ---- */
-
-/* a[0] and a[1] of all threads into those of thread 0. */
-PLUGMC_FN void hmc_gather(double (*a)[HMC_THREADS])
-{
-    for (int half = HMC_THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half)
-            for (int k = 0; k < 2; k++) a[k][threadIdx.x] += a[k][threadIdx.x + half];
-    }
-    __syncthreads();
-}
-
-/* Blocks (tiles, walkers). */
-HMC_KERNEL hmc_tally(const hmc_task t)
-{
-    __shared__ double sum[2][HMC_THREADS];
-    const uint32_t walker = blockIdx.y;
-    double potential = 0, kinetic = 0;
-    for (uint32_t k = threadIdx.x; k < HMC_TILE; k += HMC_THREADS) {
-        const uint32_t particle = blockIdx.x * HMC_TILE + k;
-        if (particle >= t.particles) break;
-        const uint64_t at = (uint64_t)walker * t.particles + particle;
-        potential += t.share[at];
-        kinetic += 0.5 * hmc_square(t.momentum + 3 * at) / t.mass[t.species[particle]];
-    }
-    sum[0][threadIdx.x] = potential;
-    sum[1][threadIdx.x] = kinetic;
-    hmc_gather(sum);
-    if (threadIdx.x > 0) return;
-    double *out = t.partial + 2 * ((uint64_t)walker * t.tiles + blockIdx.x);
-    out[0] = sum[0][0];
-    out[1] = sum[1][0];
-}
-
-/* One block a walker. After: 0 before a trajectory, 1 after it. */
-HMC_KERNEL hmc_total(const hmc_task t, int after)
-{
-    __shared__ double sum[2][HMC_THREADS];
-    const uint32_t walker = blockIdx.x;
-    double both[2] = {0, 0};
-    for (uint32_t k = threadIdx.x; k < t.tiles; k += HMC_THREADS)
-        for (int q = 0; q < 2; q++) both[q] += t.partial[2 * ((uint64_t)walker * t.tiles + k) + q];
-    for (int q = 0; q < 2; q++) sum[q][threadIdx.x] = both[q];
-    hmc_gather(sum);
-    if (threadIdx.x > 0) return;
-    double *out = t.sums + 3 * walker;
-    if (after) {
-        out[1] = sum[0][0] + t.others[walker];
-        out[2] = sum[1][0];
-    } else {
-        out[0] = sum[1][0];
-    }
-}
-
-/* One thread a walker. */
-HMC_KERNEL hmc_decide(const hmc_task t)
-{
-    const uint32_t walker = blockIdx.x * HMC_THREADS + threadIdx.x;
-    if (walker >= t.walkers) return;
-    hmc_state *s = t.state + walker;
-    const double *sums = t.sums + 3 * walker;
-    const double change = (sums[1] + sums[2]) - (s->potential + sums[0]);
-    if (!(change > -(double)PLUGMC_NO_RANGE)) t.plan->lost = t.plan->sweep + 1;
-    const plugmc_random random =
-        plugmc_draw(t.plan->seed, t.plan->sweep, walker, 0, PLUGMC_PURPOSE_ACCEPT, 0);
-    const bool accepted = change <= 0 || plugmc_uniform_double(random.word[0], random.word[1]) <
-                                             exp(-change * HMC_OVER_KT(walker));
-    s->change = change;
-    s->rejected = !accepted;
-    s->trials++;
-    s->accepted += accepted;
-    if (accepted) s->potential = sums[1];
-}
-
-/* The energy of a configuration that was not reached by a trajectory. */
-HMC_KERNEL hmc_take_energy(const hmc_task t)
-{
-    const uint32_t walker = blockIdx.x * HMC_THREADS + threadIdx.x;
-    if (walker < t.walkers) t.state[walker].potential = t.sums[3 * walker + 1];
-}
-
-HMC_KERNEL hmc_settle(const hmc_task t)
-{
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) t.plan->sweep++;
-    HMC_PARTICLE
-    if (!t.state[walker].rejected || t.plan->lost) return;
-    for (int d = 0; d < 3; d++) {
-        t.place[3 * at + d] = t.place_before[3 * at + d];
-        t.force[3 * at + d] = t.force_before[3 * at + d];
-    }
-}
-
-HMC_KERNEL hmc_store(const hmc_task t, double *positions)
-{
-    HMC_PARTICLE
-    hmc_position(HMC_BOX(walker), t.place + 3 * at, positions + 3 * at);
-}
-
-/* ---- check_reversal ---- */
-
-/* Keeps the end of a trajectory and turns its momenta, or keeps its beginning. */
-HMC_KERNEL hmc_turn(const hmc_task t, int at_end)
-{
-    HMC_PARTICLE
-    for (int d = 0; d < 3; d++) {
-        if (at_end) {
-            t.place_checked[3 * at + d] = t.place[3 * at + d];
-            t.force_checked[3 * at + d] = t.force[3 * at + d];
-            t.momentum[3 * at + d] = -t.momentum[3 * at + d];
-        } else {
-            t.momentum_checked[3 * at + d] = t.momentum[3 * at + d];
-        }
-    }
-}
-
-/* Is this where the trajectory began? Then on from its end. */
-HMC_KERNEL hmc_compare(const hmc_task t)
-{
-    HMC_PARTICLE
-    uint64_t astray = 0;
-    for (int d = 0; d < 3; d++) {
-        astray += t.place[3 * at + d] != t.place_before[3 * at + d];
-        astray += t.momentum[3 * at + d] != -t.momentum_checked[3 * at + d];
-        t.place[3 * at + d] = t.place_checked[3 * at + d];
-        t.force[3 * at + d] = t.force_checked[3 * at + d];
-    }
-    if (astray)
-        atomicAdd((unsigned long long *)&t.state[walker].astray, (unsigned long long)astray);
-}
 #endif

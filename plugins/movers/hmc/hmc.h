@@ -7,6 +7,8 @@
 /* one after the other */
 #include "integers.h"
 
+#include "rigid_step.h"
+
 #include "hmc.cu"
 
 enum { PRECISION_SINGLE, PRECISION_DOUBLE };
@@ -49,7 +51,7 @@ typedef struct hmc {
     hmc_terms sampled;
     hmc_ladder ladder;
     const char *text; /* of the kernels; NULL: not joined yet */
-    hmc_rigid *rigid; /* of runs with rigid molecules (rigid.h), which are on the CPU; else NULL */
+    hmc_rigid *rigid; /* of runs with rigid molecules (rigid.h); else NULL */
     hmc_cpu *cpu;     /* one of the two */
     hmc_gpu *gpu;
 } hmc;
@@ -97,7 +99,9 @@ int hmc_gpu_boxes(hmc *, const plugmc_host *, const plugmc_state *);
 int hmc_gpu_rungs(hmc *, const plugmc_host *); /* h->rung, h->weight have changed */
 int hmc_gpu_load(hmc *, const plugmc_host *, const uint64_t *place);
 int hmc_gpu_sweep(hmc *, const plugmc_host *, uint64_t first, uint64_t n);
-int hmc_gpu_store(hmc *, const plugmc_host *, double *positions);
+int hmc_gpu_store(hmc *, const plugmc_host *, const plugmc_state *, double *positions);
+int hmc_gpu_turned(hmc *,
+                   const plugmc_host *); /* orientations to h->rigid->turned; `load` brings them */
 int hmc_gpu_places(hmc *, const plugmc_host *, uint64_t *place);
 int hmc_gpu_states(hmc *, const plugmc_host *, hmc_state *, int write);
 

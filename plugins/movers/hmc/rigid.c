@@ -6,107 +6,26 @@
 
 #include "cpu.h"
 
-/* ---- Turns --------------------------------------------------------------------------------------- */
-
-/* Turns the body about axis k of its frame by 4 atan(tangent / 2^30); undone by the opposite tangent. */
-static void turn_frame(plugmc_orientation *o, int k, int32_t tangent)
-{
-    const double t = (double)tangent * 0x1p-30, exact = 2 * t / (1 + t * t) * 0x1p30;
-    const int32_t sine = (int32_t)rint(exact);
-    const int l = k == 2 ? 0 : k + 1, m = k == 0 ? 2 : k - 1;
-    plugmc_shear_plane(&o->part[0], &o->part[1 + k], tangent, sine);
-    plugmc_shear_plane(&o->part[1 + m], &o->part[1 + l], tangent, sine);
-}
-
-static void add_part(int64_t *x, double factor, int64_t y)
-{
-    *x = (int64_t)((uint64_t)*x + (uint64_t)hmc_nearest(factor * (double)y));
-}
-
-/* The angular momentum, constant in space, as it is seen from that body: turned the other way. */
-static void turn_momentum(int64_t momentum[3], int k, int32_t tangent)
-{
-    const double quarter = (double)tangent * 0x1p-30, half = 2 * quarter / (1 - quarter * quarter),
-                 sine = 2 * half / (1 + half * half);
-    int64_t *x = &momentum[k == 2 ? 0 : k + 1], *y = &momentum[k == 0 ? 2 : k - 1];
-    add_part(x, half, *y);
-    add_part(y, -sine, *x);
-    add_part(x, half, *y);
-}
-
-/* Tangent of a quarter of an angle of at most 1, in 2^-30: an odd function of it, by its series. */
-static int32_t tangent_of_quarter(double angle)
-{
-    const double x = 0.25 * angle, g = x * x;
-    double sum = 62.0 / 2835 + g * (1382.0 / 155925 + g * (21844.0 / 6081075));
-    sum = 1 + g * (1.0 / 3 + g * (2.0 / 15 + g * (17.0 / 315 + g * sum)));
-    return (int32_t)hmc_nearest(x * sum * 0x1p30);
-}
-
-/* Free motion about one principal axis, whose angular momentum stays. Angles that no sensible time step gives are cut. */
-static void spin(const hmc_kind *kind, plugmc_orientation *o, int64_t momentum[3], int k,
-                 double time)
-{
-    const double most = 64,
-                 free = (double)momentum[k] * (time / kind->inertia[k] / HMC_MOMENTUM_UNIT),
-                 angle = free > most ? most : (free < -most ? -most : free);
-    const int32_t pieces = 1 + (int32_t)fabs(angle), tangent = tangent_of_quarter(angle / pieces);
-    for (int32_t n = 0; n < pieces; n++) {
-        turn_frame(o, k, tangent);
-        turn_momentum(momentum, k, tangent);
-    }
-}
-
-/* To the frame of the principal axes, and back. */
-static void to_axes(const hmc_kind *kind, plugmc_orientation *o)
-{
-    for (int k = 0; k < 3; k++) turn_frame(o, k == 1 ? 0 : 2, kind->tangent[k]);
-}
-
-static void from_axes(const hmc_kind *kind, plugmc_orientation *o)
-{
-    for (int k = 2; k >= 0; k--) turn_frame(o, k == 1 ? 0 : 2, -kind->tangent[k]);
-}
-
 /* ---- Motion -------------------------------------------------------------------------------------- */
 
-/* Adds to a place the vector from the first site to the centre of mass, `times` 1 or -1. */
-static void add_centre(const hmc_kind *kind, const plugmc_box *box, const plugmc_orientation *o,
-                       int times, uint64_t place[3])
+/* Number of the molecule of site i within its kind. */
+static int64_t number_of(const hmc *h, int64_t i)
 {
-    double v[3];
-    plugmc_turn_vector(o, kind->centre, v);
-    for (int d = 0; d < 3; d++) {
-        double f = v[d] * box->inverse[d][d];
-        if (box->oblique)
-            f = v[0] * box->inverse[0][d] + v[1] * box->inverse[1][d] + v[2] * box->inverse[2][d];
-        const uint64_t change = (uint64_t)hmc_nearest(f * HMC_PLACE_UNIT) << 16;
-        place[d] += times > 0 ? change : -change;
-    }
+    return h->system->molecule[i] - h->rigid->with[i]->sites->number;
 }
 
 /* Number of the second site of the molecule with first site i. */
 static int64_t second_of(const hmc *h, int64_t i)
 {
-    const plugmc_molecule *sites = h->rigid->with[i]->sites;
-    return plugmc_site_number(sites, h->system->molecule[i] - sites->number, 1);
+    return plugmc_site_number(h->rigid->with[i]->sites, number_of(h, i), 1);
 }
 
 void hmc_rigid_drift(hmc *h, int32_t w, int64_t i, double time)
 {
-    static const int order[5] = {2, 1, 0, 1, 2};
-    const hmc_kind *kind = h->rigid->with[i];
-    const plugmc_box *box = &h->box[w];
     const int64_t walker = w * h->system->particles;
-    plugmc_orientation *o = &h->rigid->turned[walker + i];
-    uint64_t *place = h->cpu->place + 3 * (walker + i);
-    int64_t *turning = h->cpu->momentum + 3 * (walker + second_of(h, i));
-    add_centre(kind, box, o, 1, place);
-    to_axes(kind, o);
-    for (int k = 0; k < 5; k++) spin(kind, o, turning, order[k], order[k] ? 0.5 * time : time);
-    from_axes(kind, o);
-    hmc_drift(box, time / kind->mass, h->cpu->momentum + 3 * (walker + i), place);
-    add_centre(kind, box, o, -1, place);
+    hmc_drift_molecule(h->rigid->with[i], &h->box[w], time, h->cpu->momentum + 3 * (walker + i),
+                       h->cpu->momentum + 3 * (walker + second_of(h, i)),
+                       &h->rigid->turned[walker + i], h->cpu->place + 3 * (walker + i));
 }
 
 void hmc_rigid_place(const hmc *h)
@@ -115,49 +34,24 @@ void hmc_rigid_place(const hmc *h)
     const int64_t n = h->system->particles;
 #pragma omp parallel for collapse(2) num_threads(c->threads) schedule(static)
     for (int32_t w = 0; w < h->system->walkers; w++)
-        for (int64_t i = 0; i < n; i++) {
-            if (h->rigid->role[i] != HMC_FIRST_SITE) continue;
-            const plugmc_molecule *sites = h->rigid->with[i]->sites;
-            const int64_t m = h->system->molecule[i] - sites->number, walker = w * n;
-            for (int32_t a = 1; a < sites->sites; a++) {
-                const int64_t at = 3 * (walker + plugmc_site_number(sites, m, a));
-                plugmc_place_site(sites, &h->rigid->turned[walker + i], &h->box[w],
-                                  c->positions + 3 * (walker + i), a, c->positions + at);
-                hmc_place_of(&h->box[w], c->positions + at, c->place + at);
-            }
-        }
+        for (int64_t i = 0; i < n; i++)
+            if (h->rigid->role[i] == HMC_FIRST_SITE)
+                hmc_place_sites(h->rigid->with[i], &h->box[w], number_of(h, i),
+                                &h->rigid->turned[w * n + i], c->positions + 3 * w * n,
+                                c->place + 3 * w * n);
 }
 
-/* The force on the molecule with first site i, and the torque about its centre of mass along its principal axes. */
+/* The forces on the sites of the molecule with first site i become that on the molecule and its torque. */
 static void gather(const hmc *h, int64_t walker, int64_t i)
 {
     const hmc_kind *kind = h->rigid->with[i];
-    const plugmc_molecule *sites = kind->sites;
-    const plugmc_orientation *o = &h->rigid->turned[walker + i];
-    const int64_t m = h->system->molecule[i] - sites->number;
-    double sum[3] = {0}, torque[3] = {0};
-    for (int32_t a = 0; a < sites->sites; a++) {
-        double *f = h->cpu->force + 3 * (walker + plugmc_site_number(sites, m, a)), rest[3], r[3];
-        for (int d = 0; d < 3; d++) rest[d] = sites->place[a][d] - kind->centre[d];
-        plugmc_turn_vector(o, rest, r);
-        for (int d = 0; d < 3; d++) {
-            const int e = d == 2 ? 0 : d + 1, g = d == 0 ? 2 : d - 1;
-            sum[d] += f[d];
-            torque[d] += r[e] * f[g] - r[g] * f[e];
-        }
-        for (int d = 0; d < 3; d++) f[d] = 0;
-    }
-    double *force = h->cpu->force + 3 * (walker + i),
-           *along = h->cpu->force + 3 * (walker + second_of(h, i));
-    plugmc_orientation axes = *o;
-    to_axes(kind, &axes);
-    for (int k = 0; k < 3; k++) {
-        const double unit[3] = {k == 0, k == 1, k == 2};
-        double axis[3];
-        plugmc_turn_vector(&axes, unit, axis);
-        force[k] = sum[k];
-        along[k] = axis[0] * torque[0] + axis[1] * torque[1] + axis[2] * torque[2];
-    }
+    double *forces = h->cpu->force + 3 * walker, force[3], along[3];
+    const int64_t m = number_of(h, i);
+    hmc_sum_forces(kind, m, &h->rigid->turned[walker + i], forces, force, along);
+    for (int32_t a = 0; a < kind->sites->sites; a++)
+        memset(forces + 3 * plugmc_site_number(kind->sites, m, a), 0, 3 * sizeof *forces);
+    memcpy(forces + 3 * i, force, sizeof force);
+    memcpy(forces + 3 * second_of(h, i), along, sizeof along);
 }
 
 void hmc_rigid_gather(const hmc *h)
@@ -173,14 +67,8 @@ int hmc_rigid_lost_shape(const hmc *h, int32_t w)
 {
     const int64_t n = h->system->particles;
     int lost = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const plugmc_orientation *o = &h->rigid->turned[w * n + i];
-        double square = 0;
-        if (h->rigid->role[i] != HMC_FIRST_SITE) continue;
-        for (int k = 0; k < 4; k++) square += (double)o->part[k] * (double)o->part[k];
-        square *= 0x1p-60;
-        lost |= !(square > 0.98 && square < 1.02);
-    }
+    for (int64_t i = 0; i < n; i++)
+        lost |= h->rigid->role[i] == HMC_FIRST_SITE && hmc_lost_shape(&h->rigid->turned[w * n + i]);
     return lost;
 }
 
@@ -188,28 +76,14 @@ int hmc_rigid_lost_shape(const hmc *h, int32_t w)
 
 void hmc_rigid_draw(const hmc *h, uint64_t sweep, int32_t w, int64_t i, int64_t momentum[3])
 {
-    const double kT = h->ladder.rung[w].kT;
-    const hmc_kind *kind = h->rigid->with[i];
-    const int second = h->rigid->role[i] == HMC_SECOND_SITE;
-    memset(momentum, 0, 3 * sizeof *momentum);
-    if (h->rigid->role[i] == HMC_OTHER_SITE) return;
-    const double mass = !kind ? h->mass[h->cpu->species[i]] : second ? 1 : kind->mass;
-    hmc_momentum(h->seed, sweep, (uint32_t)w, (uint32_t)i, 3, mass * kT, momentum);
-    for (int d = 0; d < 3 && second; d++)
-        momentum[d] = hmc_nearest((double)momentum[d] * sqrt(kind->inertia[d]));
+    hmc_draw_member(h->seed, sweep, (uint32_t)w, (uint32_t)i, h->rigid->role[i], h->rigid->with[i],
+                    h->mass[h->cpu->species[i]], h->ladder.rung[w].kT, momentum);
 }
 
 double hmc_rigid_kinetic(const hmc *h, int64_t i, const int64_t momentum[3])
 {
-    const hmc_kind *kind = h->rigid->with[i];
-    double sum = 0;
-    if (!kind) return 0.5 * hmc_square(momentum) / h->mass[h->cpu->species[i]];
-    if (h->rigid->role[i] == HMC_FIRST_SITE) return 0.5 * hmc_square(momentum) / kind->mass;
-    for (int d = 0; d < 3; d++) {
-        const double turning = (double)momentum[d] / HMC_MOMENTUM_UNIT;
-        sum += 0.5 * turning * turning / kind->inertia[d];
-    }
-    return sum;
+    return hmc_kinetic_of_member(h->rigid->role[i], h->rigid->with[i], h->mass[h->cpu->species[i]],
+                                 momentum);
 }
 
 double hmc_rigid_mass(const hmc *h, int32_t species)
@@ -254,7 +128,7 @@ int hmc_rigid_store(const hmc *h, const plugmc_state *state, double *positions)
         const int64_t i = at % n;
         if (h->rigid->role[i] != HMC_FIRST_SITE) continue;
         const plugmc_molecule *sites = h->rigid->with[i]->sites;
-        const int64_t m = h->system->molecule[i] - sites->number;
+        const int64_t m = number_of(h, i);
         ((plugmc_orientation *)out)[at] = h->rigid->turned[at];
         for (int32_t a = 1; a < sites->sites; a++)
             plugmc_place_site(sites, &h->rigid->turned[at], &h->box[at / n], positions + 3 * at, a,

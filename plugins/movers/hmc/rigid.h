@@ -1,4 +1,4 @@
-/* Rigid molecules in trajectories (plugmc/molecule.h), on the CPU.
+/* Rigid molecules in trajectories (plugmc/molecule.h). The motion of one of them is in rigid_step.h, for the CPU and the GPU.
  *
  * A molecule has the momentum of its centre of mass and the angular momentum in its own frame, along its principal axes. A
  * time step turns it about these axes one after the other, about 2, 1, 0, 1, 2 by the angles dt/2, dt/2, dt, dt/2, dt/2 times
@@ -13,24 +13,12 @@
  * and energies are those of sites where the core would put them.
  *
  * The numbers of a molecule are kept at those of its sites: at the first one its place, momentum and force, at the second
- * one its angular momentum and torque; other sites have zeros. Places of sites other than the first follow from it. */
+ * one its angular momentum and torque; other sites have zeros. Places of sites other than the first follow from it. On a GPU
+ * forces stay those on sites, from which each step sums anew. */
 #ifndef PLUGMC_HMC_RIGID_H
 #define PLUGMC_HMC_RIGID_H
 
 #include "hmc.h"
-
-/* What a particle is to a trajectory. */
-enum { HMC_FREE, HMC_FIRST_SITE, HMC_SECOND_SITE, HMC_OTHER_SITE };
-
-typedef struct hmc_kind {
-    const plugmc_molecule *sites;
-    double mass, centre[3]; /* of mass, seen from the first site at rest, length */
-    /* About the principal axes, mass length^2. About the axis of a linear molecule, where nothing turns, that of the
-     * other two. */
-    double inertia[3];
-    /* tan of a quarter of the Euler angles about z, x, z that turn the frame at rest into the principal axes, in 2^-30. */
-    int32_t tangent[3];
-} hmc_kind;
 
 typedef struct hmc_rigid {
     hmc_kind *kind;        /* [kinds] */
