@@ -105,6 +105,9 @@ typedef struct plugmc_total {
     /* Since 2.1. Optional, beside `waves`: their weights [count] (energy) in the box of a walker, where movers change boxes; n
      * stay. Without it such trial moves are made on the host. */
     int (*weights)(void *instance, const plugmc_box *, int32_t walker, double *weight);
+    /* Since 2.1. Optional, after prepare: 1 if `energy` in device memory does nothing but launch, the same for the same request, as
+     * long as boxes and counts stay: its launches can be part of a graph. */
+    int32_t (*recordable)(const void *instance);
 } plugmc_total;
 
 /* Walkers that a many-body term has to evaluate: plugmc_view.walkers, or all if the program does not have it. */

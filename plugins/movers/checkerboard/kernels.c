@@ -172,11 +172,12 @@ static int warps_a_cell(const checkerboard *me)
     return warps;
 }
 
-/* Blocks of cells for which a multiprocessor has to have room: registers for 32 warps where there are more cells than run at a
- * time, else those that the compiler likes best. */
+/* Blocks of cells for which a multiprocessor has to have room: registers for 20 warps where all cells run at the same time, or
+ * nearly, else for 32. */
 static int resident_cells(const checkerboard *me)
 {
-    return active_cells(me) > 1 << 12 ? 32 / warps_a_cell(me) : 1;
+    const int warps = active_cells(me) > 1 << 12 ? 32 : 20;
+    return warps / warps_a_cell(me);
 }
 
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where

@@ -226,7 +226,7 @@ static int take_workspaces(hmc_cell_forces *g, const plugmc_host *host, int32_t 
 void hmc_cells_boxes(hmc *h)
 {
     hmc_cell_forces *g = h->cpu->cells;
-    hmc_cells(h, 1, most_cells(h), g->count);
+    hmc_cells(h, h->sampled.reach, most_cells(h), g->count);
     g->cells = (int64_t)g->count[0] * g->count[1] * g->count[2];
 }
 

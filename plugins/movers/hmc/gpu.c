@@ -1,24 +1,28 @@
 /* Trajectories on the GPU: the launches of a trajectory, recorded as one graph unless a potential
- * with a total facet has launches of its own. Nothing comes back to the host in a sweep. */
+ * with a total facet has launches that cannot be. Nothing comes back to the host in a sweep. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../join_texts.h"
+#include "gpu_lists.h"
 #include "gpu_rigid.h"
 
 PLUGMC_EMBED(hmc_integers, HMC_INTEGERS_FILE);
 PLUGMC_EMBED(hmc_rigid_step, HMC_RIGID_STEP_FILE);
 PLUGMC_EMBED(hmc_kernels, PLUGMC_KERNEL_FILE);
+PLUGMC_EMBED(hmc_forces, HMC_FORCES_FILE);
 PLUGMC_EMBED(hmc_rigid_kernels, HMC_RIGID_FILE);
 PLUGMC_EMBED(hmc_decide, HMC_DECIDE_FILE);
 
 enum {
     START,
     MOVE,
+    COUNT,
     ROWS,
     SORT,
     SORT_LONG,
+    LIST,
     FORCES,
     ENERGIES,
     TALLY,
@@ -45,6 +49,7 @@ enum { RECORDINGS = 8 }; /* a box that changes goes to and fro between a few num
 struct hmc_gpu {
     hmc_task task;
     plugmc_kernel *kernel[KERNELS];
+    plugmc_view view; /* of positions, for totals */
     recording recordings[RECORDINGS];
     int next; /* recording to be forgotten */
 };
@@ -55,25 +60,24 @@ struct hmc_gpu {
  * if that is another one. */
 int hmc_gpu_gpu_source(hmc *h, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    static const char *const defines[2][2][2][4] = {
-        {{{"HMC_LONG=0", "HMC_BY_WALKER=0", "HMC_RIGID=0", NULL},
-          {"HMC_LONG=0", "HMC_BY_WALKER=0", "HMC_RIGID=1", NULL}},
-         {{"HMC_LONG=0", "HMC_BY_WALKER=1", "HMC_RIGID=0", NULL},
-          {"HMC_LONG=0", "HMC_BY_WALKER=1", "HMC_RIGID=1", NULL}}},
-        {{{"HMC_LONG=1", "HMC_BY_WALKER=0", "HMC_RIGID=0", NULL},
-          {"HMC_LONG=1", "HMC_BY_WALKER=0", "HMC_RIGID=1", NULL}},
-         {{"HMC_LONG=1", "HMC_BY_WALKER=1", "HMC_RIGID=0", NULL},
-          {"HMC_LONG=1", "HMC_BY_WALKER=1", "HMC_RIGID=1", NULL}}}};
+    if (index > 1) return 0;
     const int precise = h->precision == PRECISION_DOUBLE || index == 1,
               by_walker = host->system->weighted || host->system->rungs > 1,
               rigid = host->system->molecules != NULL;
+    char(*define)[24] = h->defined[index];
+    snprintf(define[0], sizeof define[0], "HMC_LONG=%d", precise);
+    snprintf(define[1], sizeof define[1], "HMC_BY_WALKER=%d", by_walker);
+    snprintf(define[2], sizeof define[2], "HMC_RIGID=%d", rigid);
+    snprintf(define[3], sizeof define[3], "HMC_TEAM=%d", hmc_gpu_team(h, host));
+    for (int k = 0; k < HMC_DEFINES; k++) h->defines[index][k] = define[k];
     if (!h->text)
         h->text = join_texts(host, (const char *const[]){hmc_integers, hmc_rigid_step, hmc_kernels,
-                                                         hmc_rigid_kernels, hmc_decide, NULL});
+                                                         hmc_forces, hmc_rigid_kernels, hmc_decide,
+                                                         NULL});
     if (!h->text) return 0;
     out->name = "hmc.cu";
     out->source = h->text;
-    out->defines = defines[precise][by_walker][rigid];
+    out->defines = h->defines[index];
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = precise;
     out->contract = !precise;
@@ -90,9 +94,11 @@ static int load_kernels(hmc *h, const plugmc_host *host)
     } kernels[KERNELS] = {
         [START] = {"hmc_start", "hmc_start_rigid", EITHER},
         [MOVE] = {"hmc_move", "hmc_move_rigid", EITHER},
+        [COUNT] = {"hmc_count", NULL, OF_FORCES},
         [ROWS] = {"hmc_rows", NULL, OF_FORCES},
         [SORT] = {"hmc_sort", NULL, OF_FORCES},
         [SORT_LONG] = {"hmc_sort", NULL, OF_ENERGIES},
+        [LIST] = {"hmc_list", NULL, OF_FORCES},
         [FORCES] = {"hmc_forces", NULL, OF_FORCES},
         [ENERGIES] = {"hmc_energies", NULL, OF_ENERGIES},
         [TALLY] = {"hmc_tally", NULL, EITHER},
@@ -144,8 +150,8 @@ static int launch_particles(hmc *h, const plugmc_host *host, int kernel, void *a
 static int launch_teams(hmc *h, const plugmc_host *host, int kernel)
 {
     const hmc_task *t = &h->gpu->task;
-    return launch(h, host, kernel, blocks_of(t->particles * t->team, HMC_THREADS), t->walkers, NULL,
-                  NULL, NULL);
+    const uint32_t threads = t->particles * (uint32_t)hmc_gpu_team(h, host);
+    return launch(h, host, kernel, blocks_of(threads, HMC_THREADS), t->walkers, NULL, NULL, NULL);
 }
 
 /* Of `all` steps, where walkers are alike, step number k: see hmc_move. */
@@ -178,13 +184,11 @@ static int add_weighted_total(hmc *h, const plugmc_host *host, const plugmc_tota
 static int add_totals(hmc *h, const plugmc_host *host, int with_energy)
 {
     const hmc_task *t = &h->gpu->task;
-    plugmc_view view = {.size = sizeof view};
     if (!h->sampled.total_count) return PLUGMC_OK;
-    int code = host->view(host->context, t->positions, 1, &view);
-    if (!code && with_energy) code = clear(h, host, t->others, t->walkers);
+    int code = with_energy ? clear(h, host, t->others, t->walkers) : PLUGMC_OK;
     double *energy = h->ladder.weight ? t->own_energy : t->others;
     const plugmc_total_request request = {.size = sizeof request,
-                                          .view = &view,
+                                          .view = &h->gpu->view,
                                           .energy = with_energy ? energy : NULL,
                                           .forces = h->ladder.weight ? t->own_force : t->force};
     for (int k = 0; k < h->sampled.total_count && !code; k++) {
@@ -207,8 +211,11 @@ static int energies(hmc *h, const plugmc_host *host)
 static int forces(hmc *h, const plugmc_host *host, int with_energy)
 {
     const hmc_task *t = &h->gpu->task;
-    int code = launch(h, host, ROWS, blocks_of(t->rows, HMC_THREADS), t->walkers, NULL, NULL, NULL);
+    int code = launch_particles(h, host, COUNT, NULL, NULL, NULL);
+    if (!code)
+        code = launch(h, host, ROWS, blocks_of(t->rows, HMC_THREADS), t->walkers, NULL, NULL, NULL);
     if (!code) code = launch_particles(h, host, SORT, NULL, NULL, NULL);
+    if (!code && t->list_rows) code = launch_teams(h, host, LIST);
     if (!code) code = launch_teams(h, host, FORCES);
     if (!code && with_energy) code = energies(h, host);
     return code ? code : add_totals(h, host, with_energy);
@@ -282,6 +289,25 @@ static int record(hmc *h, const plugmc_host *host, int64_t steps, plugmc_graph *
     return code ? code : ended;
 }
 
+/* Whether all that a trajectory launches can be recorded. */
+static int is_recordable(const hmc *h)
+{
+    int all = 1;
+    for (int k = 0; k < h->sampled.total_count; k++) {
+        const plugmc_term *term = h->sampled.totals[k];
+        const plugmc_total *total = term->plugin->potential->total;
+        all &=
+            PLUGMC_HAS(total, recordable) && total->recordable && total->recordable(term->instance);
+    }
+    return all;
+}
+
+static int look(hmc *h, const plugmc_host *host)
+{
+    h->gpu->view = (plugmc_view){.size = sizeof h->gpu->view};
+    return host->view(host->context, h->gpu->task.positions, 1, &h->gpu->view);
+}
+
 static int check_astray(hmc *, const plugmc_host *);
 static int check_lost(hmc *, const plugmc_host *);
 
@@ -292,11 +318,12 @@ int hmc_gpu_sweep(hmc *h, const plugmc_host *host, uint64_t first, uint64_t n)
     enum { LONGEST_GRAPH = 2000, LARGEST_GRAPH = 400000000 };
     hmc_gpu *g = h->gpu;
     const int64_t steps = hmc_most_steps(h);
-    const int recorded = h->sampled.total_count == 0 && steps <= LONGEST_GRAPH &&
-                         steps * (h->count / 3) <= LARGEST_GRAPH;
+    const int recorded =
+        is_recordable(h) && steps <= LONGEST_GRAPH && steps * (h->count / 3) <= LARGEST_GRAPH;
     const hmc_plan plan = {h->seed, first, h->ladder.rung[0].half_step, 0};
     int code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)g->task.plan,
                                  &plan, sizeof plan);
+    if (!code) code = look(h, host);
     plugmc_graph *graph = NULL;
     if (!code && recorded) code = record(h, host, steps, &graph);
     for (uint64_t k = 0; k < n && !code; k++)
@@ -357,6 +384,7 @@ int hmc_gpu_load(hmc *h, const plugmc_host *host, const uint64_t *place)
                                          (size_t)h->count * sizeof *place)
                      : PLUGMC_OK;
     if (!code && place && h->rigid) code = hmc_gpu_upload_turned(h, host, t);
+    if (!code) code = look(h, host);
     if (!code) code = move(h, host, -1, 0, 1);
     if (!code) code = forces(h, host, 1);
     if (!code) code = sum_energies(h, host, 1);
@@ -420,49 +448,18 @@ static int check_terms(const hmc *h, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* As many threads a particle as find room on the multiprocessors. Sums of integers are the same for all. */
-static uint32_t team_of(const hmc_task *t, const plugmc_gpu *gpu)
-{
-    enum { ROOM = 1024 }; /* threads on each at a time, about */
-    const uint64_t particles = (uint64_t)t->particles * t->walkers,
-                   room = (uint64_t)gpu->multiprocessors * ROOM;
-    uint32_t team = 1;
-    while (team < 32 && 2 * team * particles <= room) team *= 2;
-    return team;
-}
-
-static double product(const int32_t count[3]) { return (double)count[0] * count[1] * count[2]; }
-
-static size_t most_cells(const hmc *h) { return 2 * (size_t)h->system->particles + 64; }
-
-/* Half a reach wide where there is room for as many: particles then look at half the volume. */
-static void choose_cells(hmc *h)
-{
-    hmc_task *t = &h->gpu->task;
-    const double most = (double)most_cells(h);
-    int32_t wide[3], half[3];
-    hmc_cells(h, 1, most, wide);
-    hmc_cells(h, 2, most, half);
-    const int narrow = half[0] >= 5 && half[1] >= 5 && (half[2] >= 5 || h->dimension == 2) &&
-                       product(half) >= 3 * product(wide);
-    for (int d = 0; d < 3; d++) {
-        t->count[d] = narrow ? half[d] : wide[d];
-        t->span[d] = narrow ? 2 : 1;
-    }
-    t->rows = (uint32_t)t->count[1] * (uint32_t)t->count[2];
-}
-
 static int take_memory(hmc *h, const plugmc_host *host)
 {
     hmc_task *t = &h->gpu->task;
     const size_t n = t->particles, walkers = t->walkers, all = n * walkers;
     size_t cells = (size_t)t->rows * (size_t)t->count[0], starts = cells + t->rows;
     if (h->system->changes & PLUGMC_CHANGED_BOX) { /* which may come to be cut into more */
-        cells = most_cells(h);
+        cells = hmc_gpu_most_cells(h);
         starts = 2 * cells;
     }
     const size_t checked = h->check_reversal ? all : 0, terms = (size_t)h->system->term_count,
-                 apart = h->ladder.weight && h->sampled.total_count ? all : 0;
+                 apart = h->ladder.weight && h->sampled.total_count ? all : 0,
+                 shares = t->list_rows ? all * (size_t)hmc_gpu_team(h, host) : 0;
     const struct {
         void *array; /* address of the pointer */
         size_t bytes;
@@ -486,6 +483,11 @@ static int take_memory(hmc *h, const plugmc_host *host)
         {&t->filling, walkers * cells * sizeof *t->filling},
         {&t->start, walkers * starts * sizeof *t->start},
         {&t->used, walkers * sizeof *t->used},
+        {&t->stale, walkers * sizeof *t->stale},
+        {&t->listed, 3 * all * sizeof *t->listed},
+        {&t->slot, all * sizeof *t->slot},
+        {&t->list, t->list_rows * shares * sizeof *t->list},
+        {&t->list_n, shares * sizeof *t->list_n},
         {&t->entry, (h->precision == PRECISION_SINGLE ? all : 0) * sizeof *t->entry},
         {&t->long_entry, all * sizeof *t->long_entry},
         {&t->place_checked, 3 * checked * sizeof *t->place},
@@ -529,7 +531,7 @@ int hmc_gpu_boxes(hmc *h, const plugmc_host *host, const plugmc_state *state)
         state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &boxes, NULL);
     if (code) return code;
     (void)host;
-    choose_cells(h);
+    hmc_gpu_choose_cells(h, t);
     t->boxes = boxes; /* always the same */
     return PLUGMC_OK;
 }
@@ -546,10 +548,8 @@ int hmc_gpu_prepare(hmc *h, const plugmc_host *host)
     t->particles = (uint32_t)h->system->particles;
     t->walkers = (uint32_t)h->system->walkers;
     t->tiles = blocks_of(t->particles, HMC_TILE);
-    t->team = h->sampled.pair_count > 0 ? team_of(t, host->gpu) : 1;
-    /* a hair more, for the rounding of distances in float */
-    t->reach_square = h->sampled.reach * h->sampled.reach * (1 + 1e-5);
-    choose_cells(h);
+    hmc_gpu_choose_lists(h, t, hmc_gpu_team(h, host));
+    hmc_gpu_choose_cells(h, t);
     code = take_memory(h, host);
     if (!code) code = upload_species(h, host);
     if (!code && h->rigid) code = hmc_gpu_prepare_rigid(h, host, t);

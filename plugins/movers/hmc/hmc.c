@@ -65,9 +65,9 @@ static int set_rungs(hmc *h, const plugmc_host *host)
 
 /* As many in all walkers, so the smallest box has the say. Slightly wider than needed, so that rounding
  * puts nobody out of reach. */
-void hmc_cells(const hmc *h, int each, double most, int32_t count[3])
+void hmc_cells(const hmc *h, double range, double most, int32_t count[3])
 {
-    double width = h->sampled.reach / each * (1 + 1e-6), all;
+    double width = range * (1 + 1e-6), all;
     do {
         all = 1;
         for (int d = 0; d < 3; d++) {

@@ -12,6 +12,7 @@
 #include "hmc.cu"
 
 enum { PRECISION_SINGLE, PRECISION_DOUBLE };
+enum { HMC_DEFINES = 4 }; /* of a text of kernels */
 
 typedef struct hmc_cpu hmc_cpu;
 typedef struct hmc_gpu hmc_gpu;
@@ -51,6 +52,8 @@ typedef struct hmc {
     hmc_terms sampled;
     hmc_ladder ladder;
     const char *text; /* of the kernels; NULL: not joined yet */
+    char defined[2][HMC_DEFINES][24];
+    const char *defines[2][HMC_DEFINES + 1];
     hmc_rigid *rigid; /* of runs with rigid molecules (rigid.h); else NULL */
     hmc_cpu *cpu;     /* one of the two */
     hmc_gpu *gpu;
@@ -76,8 +79,8 @@ int64_t hmc_most_steps(const hmc *);
 /* Longest time step that tuning may come to on a rung, time; pairs and masses are known. */
 double hmc_largest_step(const hmc *, int32_t rung);
 
-/* Cells along each edge, `each` of them a range wide, in fractions of the box; `most` in all. */
-void hmc_cells(const hmc *, int each, double most, int32_t count[3]);
+/* Cells along each edge, a range wide or more; `most` in all. */
+void hmc_cells(const hmc *, double range, double most, int32_t count[3]);
 
 /* Says that a force or an energy is not a number where the particles are; returns the code. */
 int hmc_lost(const plugmc_host *, uint64_t sweep);

@@ -99,7 +99,7 @@ HMC_KERNEL hmc_move_rigid(const hmc_task t, int k, int all, int bin)
         if (moves) hmc_move_free(t, stride, walker, particle, at);
         if (bin) {
             hmc_position(HMC_BOX(walker), t.place + 3 * at, t.positions + 3 * at);
-            hmc_count_in_cell(&t, walker, at);
+            hmc_check_list(t, walker, at, k < 0);
         }
         return;
     }
@@ -115,8 +115,8 @@ HMC_KERNEL hmc_move_rigid(const hmc_task t, int k, int all, int bin)
     hmc_place_sites(kind, HMC_BOX(walker), member.within, &o, t.positions + 3 * others,
                     t.place + 3 * others);
     for (int32_t a = 0; a < kind->sites->sites; a++)
-        hmc_count_in_cell(&t, walker,
-                          others + (uint64_t)plugmc_site_number(kind->sites, member.within, a));
+        hmc_check_list(t, walker,
+                       others + (uint64_t)plugmc_site_number(kind->sites, member.within, a), k < 0);
 }
 
 /* As hmc_store; positions of sites are those that the core would find. */

@@ -185,6 +185,11 @@ static int energy(void *instance, const plugmc_total_request *request)
     return spme_energy(((parameters *)instance)->mesh, request);
 }
 
+static int32_t recordable(const void *instance)
+{
+    return spme_recordable(((const parameters *)instance)->mesh);
+}
+
 static int start(void *instance, const plugmc_view *view)
 {
     return spme_start(((parameters *)instance)->mesh, view);
@@ -243,7 +248,8 @@ static const plugmc_total mesh = {.size = sizeof mesh,
                                   .molecules = molecules,
                                   .insert_remove = insert_remove,
                                   .molecule_of = molecule_of,
-                                  .displace = displace};
+                                  .displace = displace,
+                                  .recordable = recordable};
 #define MESH .total = &mesh
 #define CALLBACKS .prepare = prepare, .gpu_source = gpu_source, .release = release
 #else

@@ -190,6 +190,9 @@ static int fill_tables(spme *m)
 
 /* ---- Boxes that have changed ------------------------------------------------------------- */
 
+/* Boxes that change are looked at by the host, counts are sent by it. */
+int spme_recordable(const spme *m) { return !boxes_change(m) && !m->counts_change; }
+
 static int boxes_change(const spme *m)
 {
     return (m->host->system->changes & PLUGMC_CHANGED_BOX) != 0;

@@ -40,6 +40,7 @@ typedef struct spme spme;
 int spme_configure(const plugmc_host *, const spme_settings *, spme **out);
 int spme_prepare(spme *, const plugmc_host *);
 int spme_energy(spme *, const plugmc_total_request *);
+int spme_recordable(const spme *); /* see plugmc_total */
 /* The text of the kernels, in memory of the host; returns the code. */
 int spme_gpu_source(spme *, const plugmc_host *, plugmc_gpu_source *out);
 void spme_release(spme *);
