@@ -159,6 +159,35 @@ case_helium()
     compare
 }
 
+case_pade()
+{
+    { header 33; cat; } >sim.ini <<-END
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 9
+	[species up]
+	count = 1
+	charge = -1
+	[species down]
+	count = 1
+	charge = -1
+	[potential slater_orbitals]
+	nuclei = 0 0 0 2
+	zeta = 1.7
+	[potential pade_jastrow]
+	unlike = 0.4
+	chi = 0.6
+	chi_cusp = 0.3
+	[mover diffusion]
+	tau = 0.1
+	variational = 10
+	warm_up = 5
+	period = 10
+	END
+    compare
+}
+
 # diamond [LINE...]
 diamond()
 {
