@@ -55,6 +55,32 @@ test_helium_is_optimised_from_zeros()
     expect_output local_energy
 }
 
+# Without a Jastrow factor the best exponent is 27/16. Its error with so many samples is 0.008: no false alarm in a thousand.
+test_the_exponent_of_helium_is_found()
+{
+    zeta="zeta = 2
+optimise = zeta" atom
+    must optimise sim.ini --only slater_orbitals --samples 20000 --loops 6 --variance-weight 0 --set "potential polynomial_jastrow.role=measured"
+    grep -q "^zeta" sim.optimised.ini || fail "there is no exponent in the result"
+    awk -F= '/^zeta/ { print "zeta" $2; exit !($2 > 27 / 16 - 0.025 && $2 < 27 / 16 + 0.025) }' sim.optimised.ini || fail "another exponent"
+    must optimise sim.ini --check-derivatives --samples 200
+    zeta="zeta = 2
+optimise = all" atom
+    plugmc optimise sim.ini
+    expect_exit 3
+    grep -q "optimise: there are no coefficients; exponents alone are" "$err" || fail "another sentence"
+}
+
+# b of fractions: derivatives of pairs and of ions, exactly.
+test_fractions_are_optimised()
+{
+    zeta="zeta = 1.7" atom
+    sed -i -e 's/polynomial_jastrow/pade_jastrow/' -e 's/^u_unlike.*/unlike = 0.2/' -e 's/^u_cutoff.*/chi = 0.3\nchi_cusp = 0.3/' sim.ini
+    must optimise sim.ini --check-derivatives --samples 200
+    must optimise sim.ini --samples 4000 --loops 6
+    awk -F= '/^unlike/ { exit !($2 > 0.25 && $2 < 0.55) }' sim.optimised.ini || fail "$(grep ^unlike sim.optimised.ini)"
+}
+
 # With f the variance is far below that of u and chi alone.
 test_f_lowers_the_variance_of_helium()
 {
