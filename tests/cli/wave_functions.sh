@@ -293,6 +293,55 @@ known here" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/l
     done
 }
 
+# The same pseudopotential, by sums of Gaussian functions in a TREXIO file and by a table.
+test_pseudopotentials_of_trexio()
+{
+    local data=$here/../data
+    cp "$data/lcao/c2.trexio.h5" "$data/lcao/h2.trexio.h5" "$data/qmc/C.BFD.xml" .
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	equilibrate = 20
+	seed = 5
+	walkers = 8
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential gaussian_orbitals]
+	file = c2.trexio.h5
+	[mover particle_by_particle]
+	[observable local_energy]
+	period = 5
+	pseudopotentials = c2.trexio.h5
+	END
+    must run sim.ini
+    must run sim.ini --set "observable local_energy.pseudopotentials=C.BFD.xml" --set run.output=table.h5
+    for name in energy local nonlocal; do
+        paste <(h5dump -y -w 1 -m "%.12g" -d "/plugmc/observables/local_energy/$name/series" sim.h5 | grep -E '^ *[-0-9]') \
+            <(h5dump -y -w 1 -m "%.12g" -d "/plugmc/observables/local_energy/$name/series" table.h5 | grep -E '^ *[-0-9]') |
+            awk -v name="$name" '{ d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d; n++; sum += $1 }
+                END { printf "%s: %d numbers within %.2g\n", name, n, worst; exit !(n == 64 && worst < 2e-4 && sum != 0) }' ||
+            fail "$name by both files differs"
+    done
+    plugmc check sim.ini --set "observable local_energy.pseudopotentials=c2.trexio.h5 C.BFD.xml"
+    expect_exit 3
+    grep -q "both have atomic number 6" "$err" || fail "two of carbon are not told"
+    plugmc check sim.ini --set "observable local_energy.pseudopotentials=h2.trexio.h5"
+    expect_exit 3
+    grep -q "h2.trexio.h5: it has no pseudopotentials, group /ecp of TREXIO" "$err" || fail "another sentence"
+}
+
 # Ways of QMCPACK to write the same, and grids that would be taken for others.
 test_ways_to_write_a_pseudopotential()
 {
