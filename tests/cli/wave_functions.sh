@@ -443,22 +443,7 @@ test_nonlocal_potentials_of_the_determinants()
 	threads = 1
 	device = cpu
 	output = sim.h5
-	[box]
-	dimension = 3
-	shape = oblique
-	a = 3.37316115 3.37316115 0
-	b = 0 3.37316115 3.37316115
-	c = 3.37316115 0 3.37316115
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
-	[initial]
-	state = near_ions
-	[potential bspline_orbitals]
-	file = $here/../data/qmc/diamondC.pwscf.h5
+	$(diamond_cell)
 	[potential jastrow]
 	like = 0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.01
 	unlike = 0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.02
