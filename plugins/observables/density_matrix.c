@@ -20,7 +20,7 @@
 #include "../determinants/slater.h"
 #include "../determinants/spin_table.h"
 #include "../determinants/wave_function.h"
-#include "axes.h"
+#include "quantity_axes.h"
 #include "bring_to_host.h"
 
 enum { NORM_GRID = 24 }; /* points along each edge, for the norms of orbitals */

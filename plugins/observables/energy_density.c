@@ -14,7 +14,7 @@
 
 #include <plugmc/everything.h>
 
-#include "axes.h"
+#include "quantity_axes.h"
 #include "bring_to_host.h"
 
 enum { GRID, VORONOI };

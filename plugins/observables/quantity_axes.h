@@ -1,6 +1,6 @@
 /* Arrays of several axes as quantities of an observable. */
-#ifndef PLUGINS_AXES_H
-#define PLUGINS_AXES_H
+#ifndef PLUGINS_QUANTITY_AXES_H
+#define PLUGINS_QUANTITY_AXES_H
 
 #include <plugmc/everything.h>
 
