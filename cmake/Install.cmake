@@ -14,9 +14,11 @@ install(FILES tests/validate/movers/partner.c tests/validate/movers/near_insert.
         DESTINATION ${PLUGMC_DATA_DIR}/examples)
 install(DIRECTORY bench/ DESTINATION ${PLUGMC_DATA_DIR}/bench
         FILES_MATCHING PATTERN "*.ini" PATTERN results EXCLUDE)
-install(PROGRAMS bench/hmc.sh bench/water_hmc.sh bench/vmc.sh bench/diffusion.sh bench/peers.sh DESTINATION ${PLUGMC_DATA_DIR}/bench)
+install(PROGRAMS bench/hmc.sh bench/water_hmc.sh bench/vmc.sh bench/diffusion.sh bench/lcao.sh bench/one_core.sh bench/peers.sh
+        DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(DIRECTORY bench/peers DESTINATION ${PLUGMC_DATA_DIR}/bench FILES_MATCHING PATTERN "*.py")
-install(FILES bench/common.sh bench/free_electrons.awk DESTINATION ${PLUGMC_DATA_DIR}/bench)
+install(FILES bench/common.sh bench/free_electrons.awk bench/gamma_electrons.awk bench/gaussian_orbitals.awk
+        DESTINATION ${PLUGMC_DATA_DIR}/bench)
 install(FILES docs/man/plugmc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES share/plugmc.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME plugmc)

@@ -147,6 +147,23 @@ int variational_set(const variational_parameters *f, const double *values)
     return code;
 }
 
+bool variational_in_range(const variational_parameters *f, const double *values)
+{
+    for (int k = 0; k < f->parts; k++) {
+        const variational_part *part = &f->part[k];
+        const plugmc_plugin *plugin = part->owner->plugin;
+        for (int64_t i = part->first; i < part->first + part->count; i++) {
+            const char *key = number_of(part, i).key;
+            for (int32_t j = 0; j < plugin->parameter_count; j++) {
+                const plugmc_parameter *p = plugmc_parameter_at(plugin, j);
+                if (!strcmp(p->name, key) && !(values[i] >= p->minimum && values[i] <= p->maximum))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* ---- As text ---------------------------------------------------------------------------------- */
 
 static const variational_part *part_of(const variational_parameters *f, int64_t k)

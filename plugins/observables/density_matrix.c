@@ -20,6 +20,7 @@
 #include "../determinants/slater.h"
 #include "../determinants/spin_table.h"
 #include "../determinants/wave_function.h"
+#include "quantity_axes.h"
 #include "bring_to_host.h"
 
 enum { NORM_GRID = 24 }; /* points along each edge, for the norms of orbitals */
@@ -289,12 +290,8 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     while (spin < 2 && (!d->count[spin] || index > 0)) index -= d->count[spin++] > 0;
     if (spin == 2) return 0;
     plugmc_scalar(out, plugmc_species_at(d->host->system, spin)->name, "", listing[0].doc);
-    out->rank = 2;
-    for (int k = 0; k < 2; k++) {
-        out->shape[k] = d->count[spin];
-        out->axis[k] = k ? "j" : "i";
-        out->abscissa[k] = d->number;
-    }
+    put_axes(out, 2, (const int64_t[]){d->count[spin], d->count[spin]},
+             (const char *const[]){"i", "j"}, (const double *const[]){d->number, d->number});
     return 1;
 }
 

@@ -14,6 +14,7 @@
 
 #include <plugmc/everything.h>
 
+#include "quantity_axes.h"
 #include "bring_to_host.h"
 
 enum { GRID, VORONOI };
@@ -234,12 +235,8 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
     if (d->cells == VORONOI)
         return plugmc_array(out, l->name, l->unit, l->doc, d->all, "ion", d->number);
     plugmc_scalar(out, l->name, l->unit, l->doc);
-    out->rank = 3;
-    for (int k = 0; k < 3; k++) {
-        out->shape[k] = d->count[k];
-        out->axis[k] = axis[k];
-        out->abscissa[k] = d->middle[k];
-    }
+    put_axes(out, 3, (const int64_t[]){d->count[0], d->count[1], d->count[2]}, axis,
+             (const double *const[]){d->middle[0], d->middle[1], d->middle[2]});
     return 1;
 }
 

@@ -12,6 +12,7 @@
  * The box is open: [box] shape = sphere, so large that nothing of the orbitals is left at its edge. Lengths are bohr.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include <plugmc/everything.h>
 
@@ -25,7 +26,9 @@ typedef struct slater_orbitals {
     formulas formulas;
     plugmc_list nuclei, zeta, on, n, l, coefficients; /* parameters */
     int64_t virtual_orbitals;
+    int32_t optimise;
     plugmc_ions ions;
+    orbital *functions; /* of all shells, with coefficient 1 */
 } slater_orbitals;
 
 static int ions(const void *instance, plugmc_ions *out)
@@ -187,7 +190,7 @@ static void list_functions(const slater_orbitals *p, orbital *out)
 }
 
 /* Entries of the list: the first functions of all orbitals, then the others of each. Coefficients that are 0
- * are left out. */
+ * are left out, unless they may change. */
 static void contract(const slater_orbitals *p, const orbital *functions, int32_t count,
                      int64_t orbitals, orbital *out)
 {
@@ -200,7 +203,7 @@ static void contract(const slater_orbitals *p, const orbital *functions, int32_t
         for (int32_t k = 0; k < count; k++) {
             const double c = (double)p->coefficients.values[o * count + k];
             orbital *to = found ? out + next + found - 1 : first;
-            if (c == 0) continue;
+            if (c == 0 && !p->optimise) continue;
             *to = functions[k];
             to->coefficient = c * norm_of(to);
             found++;
@@ -211,30 +214,44 @@ static void contract(const slater_orbitals *p, const orbital *functions, int32_t
     }
 }
 
+/* From exponents and coefficients; again, when they have changed. */
+static void fill_orbitals(slater_orbitals *p)
+{
+    const int32_t functions = count_functions(p);
+    const int64_t rows = p->coefficients.count / functions;
+    list_functions(p, p->functions);
+    if (rows)
+        contract(p, p->functions, functions, rows, p->formulas.orbitals);
+    else
+        memcpy(p->formulas.orbitals, p->functions, (size_t)functions * sizeof *p->functions);
+}
+
 static int prepare_orbitals(slater_orbitals *p, const plugmc_host *host, int64_t *orbitals)
 {
     formulas *f = &p->formulas;
     const int32_t functions = count_functions(p);
     const int64_t rows = p->coefficients.count / functions;
-    orbital *list = host->allocate(host->context, (size_t)functions * sizeof *list);
     *orbitals = rows ? rows : functions;
     f->host = host;
     f->count = rows ? rows * functions : functions;
+    p->functions = host->allocate(host->context, (size_t)functions * sizeof *p->functions);
     f->orbitals = host->allocate(host->context, (size_t)f->count * sizeof *f->orbitals);
-    if (!f->orbitals || !list)
+    if (!f->orbitals || !p->functions)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for orbitals");
-    list_functions(p, rows ? list : f->orbitals);
-    if (rows) contract(p, list, functions, rows, f->orbitals);
+    fill_orbitals(p);
     while (f->count > *orbitals && !(f->orbitals[f->count - 1].zeta > 0)) f->count--; /* unused */
     return PLUGMC_OK;
 }
+
+#include "slater_variational.h"
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     slater_orbitals *p = instance;
     const plugmc_system *system = host->system;
     int64_t orbitals = 0;
-    int code = prepare_orbitals(p, host, &orbitals);
+    int code = variational_prepare(p, host);
+    if (!code) code = prepare_orbitals(p, host, &orbitals);
     for (int32_t s = 0; s < system->species_count && !code; s++)
         if (plugmc_species_at(system, s)->count > orbitals)
             code = host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -270,6 +287,8 @@ static const plugmc_parameter table[] = {
     {"virtual", PLUGMC_TYPE_INTEGER, 0, offsetof(slater_orbitals, virtual_orbitals), "0", 0, 4096,
      "", NULL, "number of orbitals beyond those that are occupied, for expansions in determinants",
      0},
+    {"optimise", PLUGMC_TYPE_CHOICE, 0, offsetof(slater_orbitals, optimise), "no", 0, 0, "",
+     "no|zeta|coefficients|all", "what of the orbitals plugmc optimise may vary", 0},
 };
 
 static const plugmc_orbitals orbitals = {.size = sizeof orbitals,
@@ -284,5 +303,7 @@ static const plugmc_potential potential = {.size = sizeof potential};
 PLUGMC_PLUGIN(.kind = PLUGMC_POTENTIAL, .name = "slater_orbitals",
               .summary = "orbitals of Slater functions around nuclei, for atoms and molecules",
               .reference = "Slater, Phys. Rev. 36, 57 (1930)", PLUGMC_KEYS(slater_orbitals, table),
-              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals}), .configure = configure,
-              .potential = &potential, .prepare = prepare, .gpu_source = formulas_gpu_source)
+              PLUGMC_OFFERS({PLUGMC_ORBITALS, &orbitals},
+                            {PLUGMC_VARIATIONAL_PARAMETERS, &variational}),
+              .configure = configure, .potential = &potential, .prepare = prepare,
+              .gpu_source = formulas_gpu_source)

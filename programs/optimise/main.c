@@ -118,8 +118,9 @@ static int try_level(optimisation *o, const samples *s, const matrices *m, doubl
     int finite = 0, code = 0;
     *good = 0;
     t->level = level;
-    if (step_at(m, o->c, level, step)) {
-        for (int64_t a = 0; a < k; a++) t->values[a] = o->values[a] + step[a];
+    const int possible = step_at(m, o->c, level, step);
+    for (int64_t a = 0; a < k; a++) t->values[a] = o->values[a] + step[a];
+    if (possible && variational_in_range(&o->f, t->values)) {
         code = variational_set(&o->f, t->values);
         if (!code) code = samples_again(o->session, s, energy, ln_psi, &finite);
         const int back = variational_set(&o->f, o->values);

@@ -87,22 +87,7 @@ test_t_moves_do_not_hang_on_pauses()
 	threads = 1
 	device = cpu
 	output = sim.h5
-	[box]
-	dimension = 3
-	shape = oblique
-	a = 3.37316115 3.37316115 0
-	b = 0 3.37316115 3.37316115
-	c = 3.37316115 0 3.37316115
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
-	[initial]
-	state = near_ions
-	[potential bspline_orbitals]
-	file = $here/../data/qmc/diamondC.pwscf.h5
+	$(diamond_cell)
 	[observable local_energy]
 	period = 1
 	pseudopotentials = $here/../data/qmc/C.BFD.xml

@@ -170,6 +170,29 @@ two_electrons()
 	END
 }
 
+# diamond_cell: the primitive cell of diamond with its orbitals, whose section ends it
+diamond_cell()
+{
+    cat <<-END
+	[box]
+	dimension = 3
+	shape = oblique
+	a = 3.37316115 3.37316115 0
+	b = 0 3.37316115 3.37316115
+	c = 3.37316115 0 3.37316115
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential bspline_orbitals]
+	file = $here/../data/qmc/diamondC.pwscf.h5
+	END
+}
+
 # killed_again_and_again: sim.ini is run and resumed until it ends, killed each time after some tenths of a second, later
 # on a machine so busy that there is no first checkpoint before.
 killed_again_and_again()

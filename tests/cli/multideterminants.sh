@@ -324,22 +324,7 @@ test_t_moves_keep_sums_of_determinants()
 	threads = 2
 	device = cpu
 	output = sim.h5
-	[box]
-	dimension = 3
-	shape = oblique
-	a = 3.37316115 3.37316115 0
-	b = 0 3.37316115 3.37316115
-	c = 3.37316115 0 3.37316115
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
-	[initial]
-	state = near_ions
-	[potential bspline_orbitals]
-	file = $here/../data/qmc/diamondC.pwscf.h5
+	$(diamond_cell)
 	virtual = 4
 	[potential multideterminant]
 	excitations = 4>5/4>5 3>6/3>6 4>7/- 2>5,4>6/3>8

@@ -55,6 +55,32 @@ test_helium_is_optimised_from_zeros()
     expect_output local_energy
 }
 
+# Without a Jastrow factor the best exponent is 27/16. Its error with so many samples is 0.008: no false alarm in a thousand.
+test_the_exponent_of_helium_is_found()
+{
+    zeta="zeta = 2
+optimise = zeta" atom
+    must optimise sim.ini --only slater_orbitals --samples 20000 --loops 6 --variance-weight 0 --set "potential polynomial_jastrow.role=measured"
+    grep -q "^zeta" sim.optimised.ini || fail "there is no exponent in the result"
+    awk -F= '/^zeta/ { print "zeta" $2; exit !($2 > 27 / 16 - 0.025 && $2 < 27 / 16 + 0.025) }' sim.optimised.ini || fail "another exponent"
+    must optimise sim.ini --check-derivatives --samples 200
+    zeta="zeta = 2
+optimise = all" atom
+    plugmc optimise sim.ini
+    expect_exit 3
+    grep -q "optimise: there are no coefficients; exponents alone are" "$err" || fail "another sentence"
+}
+
+# b of fractions: derivatives of pairs and of ions, exactly.
+test_fractions_are_optimised()
+{
+    zeta="zeta = 1.7" atom
+    sed -i -e 's/polynomial_jastrow/pade_jastrow/' -e 's/^u_unlike.*/unlike = 0.2/' -e 's/^u_cutoff.*/chi = 0.3\nchi_cusp = 0.3/' sim.ini
+    must optimise sim.ini --check-derivatives --samples 200
+    must optimise sim.ini --samples 4000 --loops 6
+    awk -F= '/^unlike/ { exit !($2 > 0.25 && $2 < 0.55) }' sim.optimised.ini || fail "$(grep ^unlike sim.optimised.ini)"
+}
+
 # With f the variance is far below that of u and chi alone.
 test_f_lowers_the_variance_of_helium()
 {
@@ -267,6 +293,55 @@ known here" check sim.ini --set "observable local_energy.pseudopotentials=$PWD/l
     done
 }
 
+# The same pseudopotential, by sums of Gaussian functions in a TREXIO file and by a table.
+test_pseudopotentials_of_trexio()
+{
+    local data=$here/../data
+    cp "$data/lcao/c2.trexio.h5" "$data/lcao/h2.trexio.h5" "$data/qmc/C.BFD.xml" .
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 40
+	equilibrate = 20
+	seed = 5
+	walkers = 8
+	device = cpu
+	output = sim.h5
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential gaussian_orbitals]
+	file = c2.trexio.h5
+	[mover particle_by_particle]
+	[observable local_energy]
+	period = 5
+	pseudopotentials = c2.trexio.h5
+	END
+    must run sim.ini
+    must run sim.ini --set "observable local_energy.pseudopotentials=C.BFD.xml" --set run.output=table.h5
+    for name in energy local nonlocal; do
+        paste <(h5dump -y -w 1 -m "%.12g" -d "/plugmc/observables/local_energy/$name/series" sim.h5 | grep -E '^ *[-0-9]') \
+            <(h5dump -y -w 1 -m "%.12g" -d "/plugmc/observables/local_energy/$name/series" table.h5 | grep -E '^ *[-0-9]') |
+            awk -v name="$name" '{ d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d; n++; sum += $1 }
+                END { printf "%s: %d numbers within %.2g\n", name, n, worst; exit !(n == 64 && worst < 2e-4 && sum != 0) }' ||
+            fail "$name by both files differs"
+    done
+    plugmc check sim.ini --set "observable local_energy.pseudopotentials=c2.trexio.h5 C.BFD.xml"
+    expect_exit 3
+    grep -q "both have atomic number 6" "$err" || fail "two of carbon are not told"
+    plugmc check sim.ini --set "observable local_energy.pseudopotentials=h2.trexio.h5"
+    expect_exit 3
+    grep -q "h2.trexio.h5: it has no pseudopotentials, group /ecp of TREXIO" "$err" || fail "another sentence"
+}
+
 # Ways of QMCPACK to write the same, and grids that would be taken for others.
 test_ways_to_write_a_pseudopotential()
 {
@@ -368,22 +443,7 @@ test_nonlocal_potentials_of_the_determinants()
 	threads = 1
 	device = cpu
 	output = sim.h5
-	[box]
-	dimension = 3
-	shape = oblique
-	a = 3.37316115 3.37316115 0
-	b = 0 3.37316115 3.37316115
-	c = 3.37316115 0 3.37316115
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
-	[initial]
-	state = near_ions
-	[potential bspline_orbitals]
-	file = $here/../data/qmc/diamondC.pwscf.h5
+	$(diamond_cell)
 	[potential jastrow]
 	like = 0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.01
 	unlike = 0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.02

@@ -1,13 +1,26 @@
-/* Files of Gaussian orbitals, changed by structure: QMCPACK's by inputs whose first byte is even, TREXIO's by the others. The
- * reader runs here as it does in the child process that goes first. */
+/* Files of Gaussian orbitals, changed by structure: QMCPACK's by inputs whose first byte is even, TREXIO's by the others; with
+ * FUZZ_ECP the pseudopotentials of a TREXIO file. The reader runs here as it does in the child process that goes first. */
 #include "structure.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
+#ifdef FUZZ_ECP
+#include "observables/local_energy/pseudopotential.h"
+#else
 #include "potentials/gaussian_orbitals/molecule.h"
+#endif
 #include "recorder.h"
+
+#ifdef FUZZ_ECP
+static const char *const files[2] = {TEST_DATA "/lcao/c2.trexio.h5",
+                                     TEST_DATA "/lcao/c2.trexio.h5"};
+static int (*const read_file)(const plugmc_host *, const char *) = pseudopotentials_rehearse;
+#else
+static const char *const files[2] = {TEST_DATA "/lcao/twist.h5", TEST_DATA "/lcao/o2.trexio.h5"};
+static int (*const read_file)(const plugmc_host *, const char *) = molecule_rehearse;
+#endif
 
 typedef struct sound_file {
     uint8_t *data;
@@ -33,10 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_bytes b = {data, data + size};
     recorder *r = calloc(1, sizeof *r);
     if (!r) abort();
-    if (!sound[0].data) {
-        sound[0] = load(TEST_DATA "/lcao/twist.h5");
-        sound[1] = load(TEST_DATA "/lcao/o2.trexio.h5");
-    }
+    for (int k = 0; k < 2 && !sound[k].data; k++) sound[k] = load(files[k]);
     const plugmc_host host = {.size = sizeof host,
                               .context = &r->context,
                               .fail = bench_fail,
@@ -45,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const sound_file *chosen = &sound[fuzz_byte(&b) & 1];
     const char *path = fuzz_write(chosen->data, chosen->bytes);
     change_structure(path, &b);
-    const int code = molecule_rehearse(&host, path);
+    const int code = read_file(&host, path);
     require((code != 0) == (r->message[0] != 0));
     require(size > 1 || code == 0);
     recorder_free(r);

@@ -159,6 +159,35 @@ case_helium()
     compare
 }
 
+case_pade()
+{
+    { header 33; cat; } >sim.ini <<-END
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 9
+	[species up]
+	count = 1
+	charge = -1
+	[species down]
+	count = 1
+	charge = -1
+	[potential slater_orbitals]
+	nuclei = 0 0 0 2
+	zeta = 1.7
+	[potential pade_jastrow]
+	unlike = 0.4
+	chi = 0.6
+	chi_cusp = 0.3
+	[mover diffusion]
+	tau = 0.1
+	variational = 10
+	warm_up = 5
+	period = 10
+	END
+    compare
+}
+
 # diamond [LINE...]
 diamond()
 {
@@ -256,6 +285,106 @@ case_resumed_runs_are_equal()
     "$PLUGMC" run --resume part.h5 --quiet --set run.sweeps=30 >resumed.txt 2>&1 || fail "$(cat resumed.txt)"
     ! grep -q "does not follow" resumed.txt || fail "$(cat resumed.txt)"
     h5diff --exclude-path /parameters --exclude-path /plugmc/volatile whole.h5 part.h5 || fail "another run"
+}
+
+# ---- Observables that are found on the host, beside a mover on the GPU
+
+case_energy_density()
+{
+    diamond "tau = 0.02" "[observable energy_density]" "grid = 3 2 2" "period = 5" >sim.ini && compare
+    for name in kinetic potential electrons; do near gpu cpu /plugmc/observables/energy_density/$name/mean 1e-7; done
+}
+
+case_density_matrix()
+{
+    diamond "tau = 0.02" "[observable density_matrix]" "grid = 4" "period = 5" >sim.ini && compare
+    for name in up down; do near gpu cpu /plugmc/observables/density_matrix/$name/mean 1e-7; done
+}
+
+# carbon [LINE...]: C2 in orbitals that are mixed with the next two
+carbon()
+{
+    cp "$data/lcao/c2.trexio.h5" "$data/qmc/C.BFD.xml" .
+    header 37
+    cat <<-END
+	pseudopotentials = C.BFD.xml
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 4
+	charge = -1
+	[species down]
+	count = 4
+	charge = -1
+	[potential gaussian_orbitals]
+	file = c2.trexio.h5
+	virtual = 2
+	cusp = no
+	mixing = 0.1 -0.05 0 0.2 0.03 0 -0.1 0.15  0 0.1 -0.2 0.05 0.1 0 0 -0.07
+	[potential jastrow]
+	like = 0.28 0.22 0.17 0.12 0.08 0.05 0.03 0.012
+	unlike = 0.46 0.36 0.26 0.18 0.12 0.08 0.04 0.017
+	u_cutoff = 6
+	END
+    printf '%s\n' "$@"
+}
+
+case_mixing()
+{
+    carbon "[mover diffusion]" "period = 10" "variational = 10" "warm_up = 5" "refresh = 16" "tau = 0.02" |
+        sed 's/^state = random/state = near_ions/' >sim.ini && compare
+}
+
+# optimised KEY: one step of the linear method for sim.ini; parameters from samples of the GPU and of the CPU
+optimised()
+{
+    for device in cpu "${DEVICE-gpu}"; do
+        "$PLUGMC" optimise sim.ini --samples 400 --loops 1 --set "run.device=$device" --output "$device.ini" >"$device.txt" 2>&1 ||
+            fail "$(tail -3 "$device.txt")"
+    done
+    paste <(grep "^$1" cpu.ini | tr ' =' '\n\n') <(grep "^$1" "${DEVICE-gpu}.ini" | tr ' =' '\n\n') | awk -v name="$1" '
+        $1 + 0 == $1 { n++; d = $1 - $2; if (d < 0) d = -d; if (d > worst) worst = d }
+        END { printf "%s: %d numbers within %.2g\n", name, n, worst; exit !(n > 0 && worst < 1e-4) }' || fail "other parameters"
+    ! grep "^$1" cpu.ini | cmp -s - <(grep "^$1" sim.ini) || fail "there was no step"
+}
+
+case_mixing_is_optimised()
+{
+    carbon "[mover particle_by_particle]" "step = 0.5" "target_acceptance = 0" | sed 's/^state = random/state = near_ions/' >sim.ini
+    optimised mixing
+}
+
+case_slater_is_optimised()
+{
+    { header 33; cat; } >sim.ini <<-END
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 20
+	[species up]
+	count = 2
+	charge = -1
+	[species down]
+	count = 2
+	charge = -1
+	[potential slater_orbitals]
+	nuclei = 0 0 0 4
+	zeta = 3.47116 6.36861 0.77820 0.94067 1.48725 2.71830
+	n = 1 1 2 2 2 2
+	coefficients = 0.91796 0.08724 0.00108 -0.00199 0.00176 0.00628 -0.17092 -0.01455 0.21186 0.62499 0.26662 -0.09919
+	optimise = all
+	[potential pade_jastrow]
+	like = 0.6
+	unlike = 1.2
+	[mover particle_by_particle]
+	step = 0.5
+	target_acceptance = 0
+	END
+    sed -i 's/^state = random/state = near_ions/' sim.ini
+    optimised zeta
+    optimised unlike
 }
 
 declare -F "case_$1" >/dev/null || { echo "there is no case $1"; exit 1; }

@@ -170,6 +170,31 @@ static void splines_with_a_twist_agree(void **state)
     }
 }
 
+/* Electrons that are promoted to the real and the imaginary part of an orbital of k = 1/4, whose opposite belongs to the cell. */
+static void parts_of_orbitals_agree(void **state)
+{
+    (void)state;
+    static const double k[3][3] = {{0, 0, 0}, {0.25, 0, 0}, {0.5, 0, 0}};
+    double a[3][3];
+    char settings[1024];
+    made_file m = made_random((const int[]){12, 10, 16}, 0, 1, 3, k, 3, 2, 5);
+    made_write(&m, made_path(), 0);
+    for (int e = 0; e < 3; e++) {
+        a[0][e] = 4 * m.lattice[0][e];
+        a[1][e] = m.lattice[1][e];
+        a[2][e] = m.lattice[2][e];
+    }
+    orbital_bench *b = bench_new((const double(*)[3])a, 4, 4, 1, device);
+    snprintf(settings, sizeof settings,
+             "file = %s\npromote_up = 1:1>2:2:imaginary 3:1>2:2:real\npromote_down = "
+             "2:1>-2:3:imaginary",
+             made_path());
+    bench_open(b, "bspline_orbitals", settings);
+    compare(b, "parts", 500, 2e-5);
+    bench_free(b);
+    made_free(&m);
+}
+
 static void analytic_orbitals_agree(void **state)
 {
     (void)state;
@@ -277,6 +302,7 @@ int main(void)
         cmocka_unit_test(more_points_than_a_batch_are_evaluated),
         cmocka_unit_test(real_files_agree),
         cmocka_unit_test(splines_with_a_twist_agree),
+        cmocka_unit_test(parts_of_orbitals_agree),
         cmocka_unit_test(analytic_orbitals_agree),
         cmocka_unit_test(gaussians_agree),
         cmocka_unit_test(evaluation_can_be_recorded_in_a_graph),

@@ -62,7 +62,7 @@ def derivatives(text, rows):
         words = line.split()
         if len(words) == 3 and not line.startswith("#"):
             key, k = re.fullmatch(r"\S+\.(\w+)\[(\d+)\]", words[0]).groups()
-            name = "jud_" + k if key == "unlike" else "rotation_" + ("up", "down")[int(k) - 1]
+            name = "jud_b" if "pade" in words[0] else "jud_" + k if key == "unlike" else "rotation_" + ("up", "down")[int(k) - 1]
             found[name] = (float(words[1]), float(words[2]))
     if "rotation_up" in found:  # of both spins at once; their errors may be correlated
         both = found["rotation_up"], found["rotation_down"]

@@ -69,9 +69,7 @@ def numbers_of(test, check, system=None):
 
 
 def derivatives_of(check):
-    """Derivatives of the energy by parameters: of the spline between electrons, and by angles of orbitals."""
-    if "jud_b" in check.scalars:
-        return {}  # a parameter of a formula, which plugmc optimise does not vary
+    """Derivatives of the energy by parameters: of the spline or fraction between electrons, and by angles of orbitals."""
     found = {k: v for k, v in check.scalars.items() if k[:4] == "jud_"}
     turns = {k: v for k, v in check.scalars.items() if "orb_rot" in k}
     for name, value in turns.items():
@@ -107,9 +105,7 @@ def rows_of(clone, tests):
         checks = [(c, s) for c in test.checks for s in systems_of(c) if numbers_of(test, c, s)]
         checks = checks or ([(density, None)] if density else [])
         if why or not checks:
-            formula = any("jud_b" in c.scalars for c in test.checks)
-            why = why or ("a derivative by a parameter of a formula" if formula else
-                          "auxiliary-field Monte Carlo" if "afqmc" in test.folder else "no energy is looked at")
+            why = why or ("auxiliary-field Monte Carlo" if "afqmc" in test.folder else "no energy is looked at")
             yield [name, test.folder, test.input, "", "", why, ""]
             continue
         for check, system in checks:

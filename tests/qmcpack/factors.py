@@ -48,17 +48,21 @@ def inline_splines(ini, terms):
 
 
 def pade(ini, jastrow):
-    """u = A r / (1 + B r); the energy is twice that."""
-    found = {}
+    """u = A r / (1 + B r), in open space."""
+    found, lines = {}, []
     for c in jastrow.iter("correlation"):
         like = c.get("speciesA") == c.get("speciesB")
         values = {v.get("name"): float(v.text) for v in c.iter("var")}
         found[like] = values.get("A", -0.25 if like else -0.5), values["B"]
     if (jastrow.get("type") or "").lower() != "two-body" or False not in found:
         raise Unsupported("a Pade function of this kind")
-    order = [found.get(True, (0, 1)), found[False], found.get(True, (0, 1))]
-    ini.add("potential expression", "energy = 2 * a * r / (1 + b * r)", "a = " + words(a for a, _ in order),
-            "b = " + words(b for _, b in order), "cutoff = 0")
+    if "shape = sphere" not in next(lines for title, lines in ini.sections if title == "box"):
+        raise Unsupported("a Pade function in a periodic cell")
+    for like, (a, b) in sorted(found.items(), reverse=True):
+        lines.append("%s = %g" % ("like" if like else "unlike", b))
+        if a != (-0.25 if like else -0.5):
+            lines.append("%s_cusp = %g" % ("like" if like else "unlike", a))
+    ini.add("potential pade_jastrow", *lines)
 
 
 def plane_waves(ini, jastrow, root):

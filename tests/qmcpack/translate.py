@@ -221,7 +221,7 @@ def valence(root, path):
     return ["valence = " + words(lines)] if differ else []
 
 
-def slaters(builder, sets, wave, root, ini):
+def slaters(sets, wave, root, ini, optimised):
     ions = next(p for p in root.iter("particleset") if p.get("name") in ("ion0", "i") or "ion" in (p.get("name") or ""))
     places, charges, names = [], [], []
     order = next((a for a in ions.iter("attrib") if a.get("name") == "ionid"), None)
@@ -249,6 +249,7 @@ def slaters(builder, sets, wave, root, ini):
             # the function of m = 0: s, z of x y z, 3 z^2 - r^2 of five
             pick.append([[1], [0, 0, 1], [0, 0, 0, 0, 1]][l[-1]])
     values, angle = orbitals_of_slaters(sets, wave)
+    angle = None if optimised else angle  # a determinant of rotated orbitals is one of other coefficients
     count = max(electrons(root)) + (angle is not None)
     rows = [values[o * len(zeta):(o + 1) * len(zeta)] for o in range(count)]
     if angle is not None:
@@ -259,7 +260,8 @@ def slaters(builder, sets, wave, root, ini):
     rows = [words(c * x for c, p in zip(row, pick) for x in p) for row in rows]
     ini.add("potential slater_orbitals", "nuclei = " + "  ".join(words(p + [z]) for p, z in zip(places, charges)),
             "zeta = " + words(zeta), "n = " + words(n), "l = " + words(l), "on = " + words(on),
-            "coefficients = " + "  ".join(rows), "virtual = 1" if angle is not None else "")
+            "coefficients = " + "  ".join(rows), "virtual = 1" if angle is not None else "",
+            "optimise = coefficients" if optimised and next(wave.iter("rotated_sposet"), None) is not None else "")
     if angle is not None:
         # at this angle the derivative by it is that by the coefficient of the other orbital, for each spin
         ini.add("potential multideterminant", "excitations = 1>2/- -/1>2", "coefficients = 0")
@@ -279,7 +281,7 @@ def orbitals_of_slaters(sets, wave):
     return numbers(texts[0]), angles[0]
 
 
-def orbitals(root, wave, ini, folder, source):
+def orbitals(root, wave, ini, folder, source, optimised):
     builder, sets = sets_of_orbitals(wave)
     kind = (builder.get("type") or "").lower()
     if kind in ("free", "heg"):
@@ -289,7 +291,7 @@ def orbitals(root, wave, ini, folder, source):
     elif kind in ("mo", "molecularorbital"):
         slater = any(g.get("type") == "Slater" for g in wave.iter("basisGroup"))
         if slater:
-            slaters(builder, sets, wave, root, ini)
+            slaters(sets, wave, root, ini, optimised)
         else:
             gaussians(builder, sets, wave, root, ini, folder, source)
     elif kind.startswith("spinor"):
@@ -361,7 +363,9 @@ def density_matrix(root, wave, ini):
 
 def check_optimised(root, section):
     """Optimisations to the lowest energy of all that can vary, by whatever linear method."""
-    if any(e.tag == "rotated_sposet" or (e.tag == "determinant" and e.get("optimize") == "yes") for e in root.iter()):
+    slater = any(e.get("type") == "Slater" for e in root.iter("basisGroup"))
+    if any((e.tag == "rotated_sposet" and not slater) or (e.tag == "determinant" and e.get("optimize") == "yes")
+           for e in root.iter()):
         raise Unsupported("optimisation of orbitals")
     mixed = any(e.tag == "sposet" and e.get("optimize") == "yes" for e in root.iter())
     if parameter(section, "output_vp_override") or (parameter(section, "options_lmyengine") or "no") == "yes":
@@ -469,7 +473,7 @@ def translate(clone, test, series, density=None, system=None):
     ions = wave.find(".//sposet_collection[@type='free']") is None and wave.find(
         ".//sposet_collection[@type='heg']") is None
     ini.add("initial", "state = near_ions" if ions else "state = random")
-    orbitals(root, wave, ini, folder, test.input)
+    orbitals(root, wave, ini, folder, test.input, optimised and not derivatives)
     expansion(wave, ini, folder)
     override(wave, folder)
     jastrows(wave, ini, test.folder in INLINE or system is not None, root)

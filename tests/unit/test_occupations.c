@@ -40,7 +40,7 @@ static orbital_bench *try_cell(const made_file *m, const int t[3][3], int up, in
 }
 
 typedef struct expected_orbital {
-    int k, band, conjugate;
+    int k, band, conjugate, part; /* 0: whole; 1: real, 2: imaginary */
 } expected_orbital;
 
 /* The orbitals of a species are those of the file, or their conjugates, in this order. */
@@ -55,8 +55,12 @@ static void has(orbital_bench *b, const made_file *m, int species, const expecte
             double complex v[5];
             made_evaluate(m, expected[l].k, 0, expected[l].band, r + 3 * i, v);
             for (int q = 0; q < 5 && expected[l].conjugate; q++) v[q] = conj(v[q]);
+            for (int q = 0; q < 5 && expected[l].part; q++)
+                v[q] = sqrt(2) * (expected[l].part == 1 ? creal(v[q]) : cimag(v[q]));
             assert_close(cabs(e.values[count * i + l] - v[0]), 0, 0, 1e-11);
             assert_close(cabs(e.laplacians[count * i + l] - v[4]), 0, 0, 1e-9);
+            for (int d = 0; d < 3; d++)
+                assert_close(cabs(e.gradients[(3 * i + d) * count + l] - v[1 + d]), 0, 0, 1e-10);
         }
     evaluated_free(&e);
     free(r);
@@ -205,6 +209,13 @@ static void promoted_electrons_are_in_another_band(void **state)
     if (code) fail_msg("%s", b->message);
     has(b, &m, 0, (expected_orbital[]){{1, 1, 1}, {1, 0, 0}, {2, 1, 0}, {2, 0, 0}}, 4);
     bench_free(b);
+    b = try_cell(&m, four, 4, 4,
+                 "promote_up = 1:1>2:2:imaginary 3:1>2:2:real\npromote_down = 2:1>-2:3:imaginary",
+                 &code);
+    if (code) fail_msg("%s", b->message);
+    has(b, &m, 0, (expected_orbital[]){{1, 1, 0, 2}, {1, 0, 0}, {1, 0, 1}, {1, 1, 0, 1}}, 4);
+    has(b, &m, 1, (expected_orbital[]){{0, 0, 0}, {1, 2, 1, 2}, {1, 0, 1}, {2, 0, 0}}, 4);
+    bench_free(b);
     made_free(&m);
 }
 
@@ -251,7 +262,10 @@ static void wrong_rules_are_refused(void **state)
         {"occupied_up = 1:1x", "'x' stands behind a band"},
         {"promote_up = 1:2>3:2", "band 2 of k point 1 is not occupied"},
         {"promote_up = 1:1>3:1", "band 1 of k point 3 is occupied already"},
-        {"promote_up = 1:1>2:2", "write 2:2:complex for the first; parts are not supported"},
+        {"promote_up = 1:1>2:2", "write 2:2:complex, :real or :imaginary"},
+        {"promote_up = 1:1>3:2:real", "k point 3 has no opposite in this cell"},
+        {"promote_up = 1:1>2:2:real 3:1>2:2:real", "band 2 of k point 2 is occupied already"},
+        {"promote_up = 1:1>2:2:real 3:1>2:2:complex", "band 2 of k point 2 is occupied already"},
         {"promote_up = 1:1", "'>' should stand before"},
         {"promote_up = 1:1>3:2,3", "stands behind a promotion"},
     };

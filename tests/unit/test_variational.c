@@ -41,7 +41,8 @@ static void finish_subject(subject *s, const char *factor, const char *jastrow,
 {
     bench *b = &s->b;
     s->jastrow = quantum_term(b, factor, jastrow, 1);
-    if (plugmc_offered(s->jastrow->plugin, PLUGMC_EXPANSION)) /* which looks at the orbitals */
+    if (plugmc_offered(s->jastrow->plugin, PLUGMC_EXPANSION) /* which looks at the orbitals */ ||
+        plugmc_orbitals_of(s->jastrow->plugin))
         bench_expect(b, s->jastrow->plugin->prepare(s->jastrow->instance, &b->host));
     s->free = plugmc_variational_of(s->jastrow->plugin);
     assert_non_null(s->free);
@@ -59,8 +60,9 @@ static void electrons(subject *s, int up, int down)
     bench_species(&s->b, "down", down, 0, -1);
 }
 
-enum { SPLINES, OF_POLYNOMIALS, OF_WAVES };
-static const char *const factors[] = {"jastrow", "polynomial_jastrow", "plane_wave_jastrow"};
+enum { SPLINES, OF_POLYNOMIALS, OF_WAVES, OF_FRACTIONS };
+static const char *const factors[] = {"jastrow", "polynomial_jastrow", "plane_wave_jastrow",
+                                      "pade_jastrow"};
 
 static void begin_gas(subject *s, int kind)
 {
@@ -107,10 +109,11 @@ static void begin_atom(subject *s, int kind)
     electrons(s, 2, 1);
     add_orbitals(&s->b, &s->t);
     finish_subject(s, factors[kind],
-                   kind == SPLINES ? LISTS "u_cutoff=3; chi=-0.3 -0.2 -0.1; chi_cutoff=2.5; "
-                                           "chi_cusp=0.4; ions=0 0 0"
-                                   : POLYNOMIALS "u_cutoff=3; chi_cutoff=2.5; f_cutoff=2; "
-                                                 "chi_cusp=0.4; ions=0 0 0",
+                   kind == OF_FRACTIONS ? "like=0.6; unlike=1.1; chi=0.8; chi_cusp=0.4"
+                   : kind == SPLINES    ? LISTS "u_cutoff=3; chi=-0.3 -0.2 -0.1; chi_cutoff=2.5; "
+                                                "chi_cusp=0.4; ions=0 0 0"
+                                        : POLYNOMIALS "u_cutoff=3; chi_cutoff=2.5; f_cutoff=2; "
+                                                      "chi_cusp=0.4; ions=0 0 0",
                    "pseudopotentials=" TEST_DATA "/qmc/Si.pz-vbc.UPF");
 }
 
@@ -263,7 +266,10 @@ static void every_derivative_is_a_slope(subject *s, int nonlocal)
 {
     enum { ROW = MOST_NUMBERS + 3 };
     /* ln |Psi| is a logarithm of the coefficients of determinants, and others' energies are no more than quadratic */
-    const double h = plugmc_offered(s->jastrow->plugin, PLUGMC_EXPANSION) ? 1e-5 : 1e-4;
+    const double h = plugmc_offered(s->jastrow->plugin, PLUGMC_EXPANSION) ||
+                             plugmc_orbitals_of(s->jastrow->plugin)
+                         ? 1e-5
+                         : 1e-4;
     double values[MOST_NUMBERS], again[MOST_NUMBERS], derivatives[MOST_WALKERS * ROW],
         energies[MOST_WALKERS * ROW], energy[2][MOST_WALKERS], ln_psi[2][MOST_WALKERS];
     int64_t moved = 0;
@@ -333,7 +339,8 @@ static void slopes_in_diamond(void **state)
 static void slopes_in_an_atom(void **state)
 {
     (void)state;
-    for (int kind = SPLINES; kind <= OF_POLYNOMIALS; kind++) {
+    for (int kind = SPLINES; kind <= OF_FRACTIONS; kind++) {
+        if (kind == OF_WAVES) continue; /* which need a periodic cell */
         subject s = {0};
         begin_atom(&s, kind);
         every_derivative_is_a_slope(&s, 1);
@@ -358,6 +365,77 @@ static void slopes_of_sums_of_determinants(void **state)
     begin_sum_in_diamond(&solid);
     every_derivative_is_a_slope(&solid, 1);
     end_subject(&solid);
+}
+
+/* ---- Exponents and coefficients of Slater functions -------------------------------------------------- */
+
+/* 2 and 1 electrons around two nuclei, in functions s, p and d, sums of which there are or not. */
+static void begin_slater(subject *s, int sums)
+{
+    quantum_sphere(&s->b, 20, MOST_WALKERS, 31);
+    electrons(s, 2, 1);
+    quantum_term(&s->b, "pade_jastrow", "like=0.6; unlike=1.1", 1);
+    finish_subject(
+        s, "slater_orbitals",
+        sums ? "nuclei=0 0 0 3 1.5 0.4 -0.2 2; zeta=2.6 0.9 1.3 1.1; n=1 2 2 3; l=0 0 1 2; "
+               "on=1 1 2 2; coefficients=0.9 0.1 0.2 -0.1 0.3 0.1 0 -0.2 0.1 0.05 "
+               "0.2 0.8 -0.3 0.4 0 0.2 -0.1 0.1 0.3 0.2; optimise=all"
+             : "nuclei=0 0 0 3 1.5 0.4 -0.2 2; zeta=2.6 0.9; n=1 2; on=1 2; optimise=zeta",
+        "");
+    assert_int_equal(s->count, sums ? 24 : 2);
+}
+
+/* What at_points says of an electron that moves is the difference of derivatives before and after. */
+static void points_are_differences(subject *s)
+{
+    enum { MOST = MOST_WALKERS * MOST_NUMBERS };
+    const int64_t particles = s->b.system.particles, row = s->count;
+    for (int64_t i = 0; i < particles; i++) {
+        double before[MOST] = {0}, after[MOST] = {0}, changes[2 * MOST_NUMBERS] = {0};
+        double to[2][3];
+        const plugmc_view view = {
+            .size = sizeof view, .positions = s->x, .box = boxes_of(&s->b.system)};
+        const plugmc_variational_request request = {.size = sizeof request,
+                                                    .walkers = 1,
+                                                    .first = 1,
+                                                    .row = row,
+                                                    .view = &view,
+                                                    .derivatives = before};
+        plugmc_variational_request again = request;
+        double *own = s->x + 3 * (particles + i), kept[3] = {own[0], own[1], own[2]};
+        for (int d = 0; d < 3; d++) {
+            to[0][d] = 0.3 * own[d] + 0.2 * d;
+            to[1][d] = own[d] - 0.4;
+        }
+        const plugmc_variational_points at = {.size = sizeof at,
+                                              .walker = 1,
+                                              .particle = i,
+                                              .points = 2,
+                                              .row = row,
+                                              .view = &view,
+                                              .position = to,
+                                              .changes = changes};
+        bench_expect(&s->b, s->free->derivatives(s->jastrow->instance, &s->b.host, &request));
+        bench_expect(&s->b, s->free->at_points(s->jastrow->instance, &s->b.host, &at));
+        memcpy(own, to[1], sizeof kept);
+        again.derivatives = after;
+        bench_expect(&s->b, s->free->derivatives(s->jastrow->instance, &s->b.host, &again));
+        memcpy(own, kept, sizeof kept);
+        for (int64_t k = 0; k < row; k++)
+            assert_close(changes[row + k], after[k] - before[k], 1e-9, 1e-9);
+    }
+}
+
+static void slopes_of_slater_functions(void **state)
+{
+    (void)state;
+    for (int sums = 0; sums < 2; sums++) {
+        subject s = {0};
+        begin_slater(&s, sums);
+        every_derivative_is_a_slope(&s, 0);
+        points_are_differences(&s);
+        end_subject(&s);
+    }
 }
 
 /* Numbers that are set give the wave function that is read with them, in both precisions, and names are keys. */
@@ -466,5 +544,6 @@ TEST_MAIN(cmocka_unit_test(device_text_has_numbers_or_memory_for_them),
           cmocka_unit_test(slopes_in_a_gas), cmocka_unit_test(slopes_beside_two_elements),
           cmocka_unit_test(slopes_in_diamond), cmocka_unit_test(slopes_in_an_atom),
           cmocka_unit_test(slopes_of_sums_of_determinants),
+          cmocka_unit_test(slopes_of_slater_functions),
           cmocka_unit_test(numbers_that_are_set_are_those_that_are_read),
           cmocka_unit_test(numbers_of_polynomials_are_set))

@@ -4,33 +4,50 @@
 #include <math.h>
 #include <string.h>
 
+/* What cannot be used of kind number k. */
+static int check_kind(const local_energy *le, const plugmc_host *host, int k)
+{
+    const pseudopotential *p = &le->v.kind[k];
+    for (int i = 0; i < k; i++)
+        if (le->v.kind[i].atomic_number == p->atomic_number)
+            return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                              "pseudopotentials '%s' and '%s' both have atomic number %d",
+                              le->v.kind[i].path, p->path, p->atomic_number);
+    if (le->set.nonlocal == SEPARABLE && !p->projectors && p->channels)
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "pseudopotential '%s' has no projectors, so nonlocal = separable is not possible",
+            p->path);
+    if (le->set.nonlocal == SEMILOCAL && p->no_channels)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "pseudopotential '%s' has no semilocal potential, since %s; use "
+                          "nonlocal = separable",
+                          p->path, p->no_channels);
+    return PLUGMC_OK;
+}
+
 static int read_pseudopotentials(local_energy *le, const plugmc_host *host)
 {
     const size_t bytes = strlen(le->set.pseudopotentials) + 1;
     char *names = host->allocate(host->context, bytes), *rest = names, *name;
-    le->v.kind = host->allocate(host->context, (bytes / 2 + 1) * sizeof *le->v.kind);
+    size_t files = 1;
+    for (size_t i = 0; i < bytes; i++) files += le->set.pseudopotentials[i] == '\n';
+    le->v.kind = host->allocate(host->context, files * MOST_OF_TREXIO * sizeof *le->v.kind);
     if (!names || !le->v.kind) return local_energy_no_memory(host);
     memcpy(names, le->set.pseudopotentials, bytes);
     while ((name = strtok_r(rest, "\n", &rest))) {
-        pseudopotential *p = &le->v.kind[le->kinds++];
-        int code = pseudopotential_read(p, host, name, le->set.tolerance);
+        pseudopotential *p = &le->v.kind[le->kinds];
+        int found = 1, code = PLUGMC_OK;
+        if (pseudopotential_is_hdf5(name)) {
+            code = host->rehearse(host->context, name);
+            if (!code)
+                code = pseudopotentials_of_trexio(host, name, le->set.tolerance, p, MOST_OF_TREXIO,
+                                                  &found);
+        } else {
+            code = pseudopotential_read(p, host, name, le->set.tolerance);
+        }
+        for (; found > 0 && !code; found--) code = check_kind(le, host, le->kinds++);
         if (code) return code;
-        for (int k = 0; k < le->kinds - 1; k++)
-            if (le->v.kind[k].atomic_number == p->atomic_number)
-                return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                                  "pseudopotentials '%s' and '%s' both have atomic number %d",
-                                  le->v.kind[k].path, p->path, p->atomic_number);
-        if (le->set.nonlocal == SEPARABLE && !p->projectors && p->channels)
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "pseudopotential '%s' has no projectors, so nonlocal = separable is not "
-                "possible",
-                p->path);
-        if (le->set.nonlocal == SEMILOCAL && p->no_channels)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "pseudopotential '%s' has no semilocal potential, since %s; "
-                              "use nonlocal = separable",
-                              p->path, p->no_channels);
     }
     return PLUGMC_OK;
 }

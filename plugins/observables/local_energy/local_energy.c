@@ -530,8 +530,10 @@ static void release(void *instance)
 _Static_assert(offsetof(local_energy, set) == 0, "keys are told of local_energy_settings");
 
 static const plugmc_parameter table[] = {
-    PLUGMC_FILES_KEY(local_energy_settings, pseudopotentials, "",
-                     "pseudopotential files, separated by blanks; each names its element"),
+    PLUGMC_FILES_KEY(
+        local_energy_settings, pseudopotentials, "",
+        "pseudopotential files, separated by blanks; each names its element, or, of TREXIO, its "
+        "elements"),
     PLUGMC_CHOICE_KEY(local_energy_settings, nonlocal, "semilocal", "semilocal|separable",
                       "form of the nonlocal pseudopotentials"),
     PLUGMC_CHOICE_KEY(
@@ -565,4 +567,5 @@ PLUGMC_PLUGIN(.name = "local_energy",
                                      .derive = local_energy_derive, .listing = listing,
                                      .listing_count = PLUGMC_COUNT(listing),
                                      .follows = PLUGMC_CHANGED_WALKER_WEIGHT),
-              .prepare = prepare, .release = release, .gpu_source = gpu_source)
+              .prepare = prepare, .release = release, .gpu_source = gpu_source,
+              .rehearse = pseudopotentials_rehearse)

@@ -6,7 +6,8 @@
  *
  * (the latter of L. Kleinman, D. M. Bylander, Phys. Rev. Lett. 48, 1425 (1982)).
  *
- * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones. Hartree and bohr.
+ * Files: UPF version 2 (norm-conserving), QMCPACK's XML, CASINO's tabulated ones, TREXIO's HDF5, which may have several. Hartree
+ * and bohr.
  */
 #ifndef LOCAL_ENERGY_PSEUDOPOTENTIAL_H
 #define LOCAL_ENERGY_PSEUDOPOTENTIAL_H
@@ -22,6 +23,14 @@ enum { MOST_ATOMIC_NUMBER = 118 };
 /* Functions of the distance smaller than `tolerance` (Hartree) are cut off. */
 int pseudopotential_read(pseudopotential *, const plugmc_host *, const char *path,
                          double tolerance);
+
+/* Those of all elements of a TREXIO file, at most `most` <= MOST_OF_TREXIO. */
+enum { MOST_OF_TREXIO = 16 };
+int pseudopotential_is_hdf5(const char *path);
+int pseudopotentials_of_trexio(const plugmc_host *, const char *path, double tolerance,
+                               pseudopotential *out, int most, int *count);
+/* For plugmc_plugin.rehearse: reads such a file. */
+int pseudopotentials_rehearse(const plugmc_host *, const char *path);
 
 /* Beyond which it is 0. */
 double radial_reach(const radial *);

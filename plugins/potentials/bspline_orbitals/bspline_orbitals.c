@@ -125,6 +125,35 @@ EVALUATE(double)
 #undef EVALUATE
 #undef FINISH
 
+/* Parts in place of whole orbitals, in rows of complex numbers. */
+#define TAKE_PARTS(type)                                                                           \
+    static void take_parts_##type(const spline_table *t, type *row)                                \
+    {                                                                                              \
+        for (int32_t k = 0; k < t->singles; k++) {                                                 \
+            type *psi = row + 2 * t->single[2 * k];                                                \
+            psi[0] = (type)(M_SQRT2 * (double)psi[t->single[2 * k + 1] == IMAGINARY_PART]);        \
+            psi[1] = 0;                                                                            \
+        }                                                                                          \
+    }
+
+TAKE_PARTS(float)
+TAKE_PARTS(double)
+#undef TAKE_PARTS
+
+static void take_parts(const spline_table *t, const plugmc_orbital_request *q, int64_t point)
+{
+    const struct {
+        void *rows;
+        int64_t first, count;
+    } all[] = {{q->values, point, 1}, {q->gradients, 3 * point, 3}, {q->laplacians, point, 1}};
+    for (int i = 0; i < 3 && t->singles; i++)
+        for (int64_t k = all[i].first; k < all[i].first + all[i].count && all[i].rows; k++)
+            if (q->real_size == sizeof(float))
+                take_parts_float(t, (float *)all[i].rows + 2 * k * q->pitch);
+            else
+                take_parts_double(t, (double *)all[i].rows + 2 * k * q->pitch);
+}
+
 /* scratch: phases [k_count][2], then sums. */
 static void evaluate_point(const bspline_orbitals *b, const spline_table *t,
                            const plugmc_orbital_request *q, int64_t point, char *scratch)
@@ -141,6 +170,7 @@ static void evaluate_point(const bspline_orbitals *b, const spline_table *t,
         evaluate_float(b, t, q, point, &p, phase, sums);
     else
         evaluate_double(b, t, q, point, &p, phase, sums);
+    take_parts(t, q, point);
 }
 
 static void evaluate_on_host(const bspline_orbitals *b, const spline_table *t,

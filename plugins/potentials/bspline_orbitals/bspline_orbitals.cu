@@ -566,6 +566,22 @@ extern "C" __global__ void __launch_bounds__(64)
     plain(task, true);
 }
 
+/* ---- Parts of orbitals ------------------------------------------------------------------------- */
+
+/* In place of orbital single[2 i] its real part (single[2 i + 1] = 1) or its imaginary one, times the root of 2, in complex
+ * numbers [rows][pitch]: a thread has one of `singles` orbitals of a row. */
+extern "C" __global__ void parts(real *numbers, uint64_t rows, int64_t pitch, const int32_t *single,
+                                 uint32_t singles)
+{
+    const uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    plugmc_wait();
+    if (i >= rows * singles) return;
+    const uint32_t k = (uint32_t)(i % singles);
+    real *psi = numbers + 2 * ((int64_t)(i / singles) * pitch + single[2 * k]);
+    psi[0] = (real)(1.41421356237309505 * (double)psi[single[2 * k + 1] == 2]);
+    psi[1] = 0;
+}
+
 /* ---- Points sorted by bricks
  * --------------------------------------------------------------------- */
 

@@ -13,20 +13,23 @@ enum { SORT_AUTO, SORT_YES, SORT_NO };
 
 /* Orbitals of one spin; both spins share a table where the file does not tell them apart. */
 typedef struct spline_table {
-    int64_t count;      /* orbitals */
-    int64_t row;        /* numbers in a row: components of all orbitals, padded to 32 bytes */
-    int32_t *k_of;      /* [count]: index into phase and wave */
-    int32_t k_count;    /* phases that differ, with those of time reversal */
+    int64_t count;   /* orbitals */
+    int64_t row;     /* numbers in a row: components of all orbitals, padded to 32 bytes */
+    int32_t *k_of;   /* [count]: index into phase and wave */
+    int32_t k_count; /* phases that differ, with those of time reversal */
+    int32_t *single; /* [singles][2] orbitals of which there is one part, and which */
+    int32_t singles;
     double (*phase)[3]; /* [k_count] turns a primitive vector */
     double (*wave)[4];  /* [k_count] k, 1/bohr, and its square */
     void *numbers;      /* [grid 0][1][2][row], or plain: [count][grid 0][1][2][parts] */
     plugmc_device_pointer device, device_phase, device_wave; /* the latter two by orbital */
+    plugmc_device_pointer device_single;
 } spline_table;
 
 /* The kernels for one type of results. */
 typedef struct spline_kernels {
     plugmc_kernel *values, *everything, *values_of_few, *everything_of_few, *plain_values,
-        *plain_everything, *clear, *bin, *offsets, *places;
+        *plain_everything, *clear, *bin, *offsets, *places, *parts;
 } spline_kernels;
 
 /* The grid of the primitive cell. */

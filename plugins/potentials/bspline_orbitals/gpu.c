@@ -117,6 +117,33 @@ static int launch_points(const bspline_orbitals *b, const spline_kernels *k, spl
     return code ? code : host->gpu->launch(host->context, kernel, grid, block, 0, (void *[]){task});
 }
 
+/* Parts in place of whole orbitals, of `points` points. */
+static int launch_parts(const bspline_orbitals *b, const spline_table *t, plugmc_kernel *kernel,
+                        const spline_task *task)
+{
+    enum { THREADS = 128 };
+    const struct {
+        void *numbers;
+        uint64_t rows;
+    } all[] = {{task->values, task->points},
+               {task->gradients, 3 * (uint64_t)task->points},
+               {task->laplacians, task->points}};
+    const void *single = at_device(t->device_single);
+    uint32_t singles = (uint32_t)t->singles;
+    int code = PLUGMC_OK;
+    for (int i = 0; i < 3 && singles && !code; i++) {
+        void *numbers = all[i].numbers;
+        uint64_t rows = all[i].rows;
+        int64_t pitch = task->pitch;
+        const uint32_t grid[3] = {(uint32_t)((rows * singles + THREADS - 1) / THREADS), 1, 1},
+                       block[3] = {THREADS, 1, 1};
+        if (numbers)
+            code = b->host->gpu->launch(b->host->context, kernel, grid, block, 0,
+                                        (void *[]){&numbers, &rows, &pitch, &single, &singles});
+    }
+    return code;
+}
+
 /* In batches that fit into the memory for sorting, which cannot grow while a graph is recorded. */
 int spline_evaluate_there(const bspline_orbitals *b, const spline_table *t,
                           const plugmc_orbital_request *q)
@@ -130,6 +157,7 @@ int spline_evaluate_there(const bspline_orbitals *b, const spline_table *t,
         int64_t points = q->points - first < batch ? q->points - first : batch;
         spline_task task = task_of(b, t, q, first, points);
         code = launch_points(b, k, &task, derivatives, sorted);
+        if (!code) code = launch_parts(b, t, k->parts, &task);
     }
     return code;
 }
@@ -178,6 +206,11 @@ static int upload_table(const bspline_orbitals *b, spline_table *t, const plugmc
     int code = gpu->allocate(host->context, bytes, &t->device);
     if (!code) code = gpu->allocate(host->context, n * sizeof *phase, &t->device_phase);
     if (!code) code = gpu->allocate(host->context, n * sizeof *wave, &t->device_wave);
+    if (!code && t->singles) {
+        const size_t singles = 2 * (size_t)t->singles * sizeof *t->single;
+        code = gpu->allocate(host->context, singles, &t->device_single);
+        if (!code) code = gpu->upload(host->context, t->device_single, t->single, singles);
+    }
     if (!code) code = gpu->upload(host->context, t->device, t->numbers, bytes);
     if (!code) code = gpu->upload(host->context, t->device_phase, phase, n * sizeof *phase);
     if (!code) code = gpu->upload(host->context, t->device_wave, wave, n * sizeof *wave);
@@ -210,7 +243,8 @@ int spline_prepare_gpu(bspline_orbitals *b, const plugmc_host *host)
                       {"clear", &k->clear},
                       {"bin", &k->bin},
                       {"offsets", &k->offsets},
-                      {"places", &k->places}};
+                      {"places", &k->places},
+                      {"parts", &k->parts}};
         plugmc_gpu_source text = {.size = sizeof text};
         spline_gpu_source(b, host, i, &text);
         for (int n = 0; n < PLUGMC_COUNT(wanted) && !code; n++)

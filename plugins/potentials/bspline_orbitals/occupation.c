@@ -250,7 +250,7 @@ int occupy(const orbital_file *f, const k_set *set, int32_t spin, int64_t count,
         if (s->spin != of_file) continue;
         for (int32_t c = 0; c < 2; c++)
             if (set->member[s->k] & (c ? REVERSED : BY_ITSELF))
-                all[n++] = (candidate){{i, c}, s->eigenvalue};
+                all[n++] = (candidate){{i, c, WHOLE_ORBITAL}, s->eigenvalue};
     }
     if (n < count) {
         free(all);

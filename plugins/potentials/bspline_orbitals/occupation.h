@@ -4,10 +4,13 @@
 
 #include "orbital_file.h"
 
-/* An orbital of the run: a state of the file, or its complex conjugate, which belongs to -k. */
+/* An orbital of the run: a state of the file, or its complex conjugate, which belongs to -k; or the real or imaginary part of
+ * either, times the root of 2. */
+enum { WHOLE_ORBITAL, REAL_PART, IMAGINARY_PART };
 typedef struct occupied {
     int32_t state;
     int32_t conjugate;
+    int32_t part;
 } occupied;
 
 /* How a k point of the file belongs to the simulation cell: by itself, and by time reversal, as -k. */

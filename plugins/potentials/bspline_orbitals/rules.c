@@ -2,6 +2,7 @@
  *
  *     1:1-4 2:1-3,5 -2:1-4      bands 1 to 4 of k point 1 ...; -2 is the opposite of k point 2, which the file does not have
  *     1:4>2:5                   the electron of band 4 of k point 1 is in band 5 of k point 2 instead
+ *     1:4>2:5:real              likewise, in the real part; also imaginary, complex
  *
  * k points and bands are numbered from 1 in the order of the file. */
 #include <ctype.h>
@@ -81,7 +82,7 @@ static int find_band(const rule *r, int32_t k, int32_t conjugate, long band, occ
     for (int32_t i = 0; i < r->f->states; i++) {
         const orbital_state *s = &r->f->state[i];
         if (s->k != k || s->spin != of_file || s->band != band - 1) continue;
-        *out = (occupied){i, conjugate};
+        *out = (occupied){i, conjugate, WHOLE_ORBITAL};
         return PLUGMC_OK;
     }
     return REFUSE(r, "k point %d has no band %ld", k + 1, band);
@@ -90,7 +91,9 @@ static int find_band(const rule *r, int32_t k, int32_t conjugate, long band, occ
 static int64_t find_occupied(const occupied *all, int64_t n, occupied one)
 {
     for (int64_t l = 0; l < n; l++)
-        if (all[l].state == one.state && all[l].conjugate == one.conjugate) return l;
+        if (all[l].state == one.state && all[l].conjugate == one.conjugate &&
+            all[l].part == one.part)
+            return l;
     return -1;
 }
 
@@ -149,18 +152,34 @@ int occupy_list(const orbital_file *f, const k_set *set, int32_t spin, const cha
 
 /* ---- Promotions -------------------------------------------------------------------------------- */
 
-/* "2:5" or, of a pair k, -k, "2:5:complex". */
-static int read_orbital(rule *r, occupied *out, int *is_complex)
+/* "2:5" or, of a pair k, -k, "2:5:complex", "2:5:real", "2:5:imaginary"; *named: whether there is such a word. */
+static int read_orbital(rule *r, occupied *out, int *named)
 {
-    static const char word[] = ":complex";
+    static const char *const words[] = {":complex", ":real", ":imaginary"};
     int32_t k, conjugate;
     long band;
     int code = read_k(r, &k, &conjugate);
     if (!code) code = read_number(r, &band);
     if (!code) code = find_band(r, k, conjugate, band, out);
-    *is_complex = !code && !strncmp(r->at, word, strlen(word));
-    if (*is_complex) r->at += strlen(word);
+    *named = 0;
+    for (int32_t part = WHOLE_ORBITAL; part <= IMAGINARY_PART && !code && !*named; part++) {
+        const size_t length = strlen(words[part]);
+        if (strncmp(r->at, words[part], length) != 0) continue;
+        out->part = part;
+        r->at += length;
+        *named = 1;
+    }
     return code;
+}
+
+/* Whether an electron may not go there: the orbital is occupied, as a whole or in this part. */
+static int is_taken(const occupied *all, int64_t n, occupied one)
+{
+    for (int64_t l = 0; l < n; l++)
+        if (all[l].state == one.state && all[l].conjugate == one.conjugate &&
+            (!all[l].part || !one.part || all[l].part == one.part))
+            return 1;
+    return 0;
 }
 
 /* Whether the cell has the opposite of an orbital's k point, too, as another one: then bands of both have one energy, and
@@ -179,24 +198,29 @@ int promote(const orbital_file *f, const k_set *set, int32_t spin, const char *t
     int code = PLUGMC_OK;
     while (!code && !is_end(&r)) {
         occupied from, to;
-        int unused, is_complex;
+        int unused, named;
         code = read_orbital(&r, &from, &unused);
         if (!code) code = read_mark(&r, '>');
-        if (!code) code = read_orbital(&r, &to, &is_complex);
+        if (!code) code = read_orbital(&r, &to, &named);
         if (code) return code;
         const int64_t place = find_occupied(out, count, from);
         const orbital_state *a = &f->state[from.state], *b = &f->state[to.state];
         if (place < 0)
             return REFUSE(&r, "band %d of k point %d is not occupied", a->band + 1, a->k + 1);
-        if (find_occupied(out, count, to) >= 0)
+        if (is_taken(out, count, to))
             return REFUSE(&r, "band %d of k point %d is occupied already", b->band + 1, b->k + 1);
-        if (has_partner(&r, to) && !is_complex)
+        if (has_partner(&r, to) && !named)
             return REFUSE(
                 &r,
                 "k point %d and its opposite both belong to this cell, so its band %d may "
                 "be occupied as a complex orbital or as the real or imaginary part: write "
-                "%d:%d:complex for the first; parts are not supported",
+                "%d:%d:complex, :real or :imaginary",
                 b->k + 1, b->band + 1, to.conjugate ? -(b->k + 1) : b->k + 1, b->band + 1);
+        if (!has_partner(&r, to) && to.part)
+            return REFUSE(&r,
+                          "k point %d has no opposite in this cell, so its band %d is one orbital "
+                          "and has no part that is another",
+                          b->k + 1, b->band + 1);
         out[place] = to;
         if (*r.at && !isspace((unsigned char)*r.at))
             code = REFUSE(&r, "'%.30s' stands behind a promotion (k:band>k:band)", r.at);

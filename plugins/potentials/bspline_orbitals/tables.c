@@ -50,11 +50,16 @@ static int prepare_table(bspline_orbitals *b, spline_table *t, const occupied *o
                        (long long)t->count, b->grid.points[0], b->grid.points[1],
                        b->grid.points[2]);
     t->k_of = take(f, (size_t)t->count, sizeof *t->k_of);
+    t->single = take(f, 2 * (size_t)t->count, sizeof *t->single);
     t->phase = take(f, 2 * (size_t)f->k_points, sizeof *t->phase);
     t->wave = take(f, 2 * (size_t)f->k_points, sizeof *t->wave);
     int32_t *used = take(f, 2 * (size_t)f->k_points, sizeof *used);
-    if (!t->k_of || !t->phase || !t->wave || !used) return PLUGMC_ERROR_MEMORY;
+    if (!t->k_of || !t->single || !t->phase || !t->wave || !used) return PLUGMC_ERROR_MEMORY;
     for (int64_t l = 0; l < t->count; l++) {
+        if (orbitals[l].part) {
+            t->single[2 * t->singles] = (int32_t)l;
+            t->single[2 * t->singles++ + 1] = orbitals[l].part;
+        }
         const int32_t k = f->state[orbitals[l].state].k, sign = orbitals[l].conjugate ? -1 : 1;
         int32_t *number = &used[2 * k + orbitals[l].conjugate];
         if (*number == 0) {

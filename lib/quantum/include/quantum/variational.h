@@ -13,6 +13,8 @@ void variational_free(variational_parameters *);
 /* values [count]; set: in both precisions. Then the movers must take the configuration anew. */
 int variational_get(const variational_parameters *, double *values);
 int variational_set(const variational_parameters *, const double *values);
+/* Whether values [count] are within the limits of their keys. */
+bool variational_in_range(const variational_parameters *, const double *values);
 
 /* Number k as people know it, "LABEL.KEY[3]"; to be freed. */
 char *variational_name(const variational_parameters *, int64_t k);
