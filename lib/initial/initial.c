@@ -166,28 +166,33 @@ static void shuffle(const plugmc_system *system, int32_t walker, double *positio
     }
 }
 
-/* Reference points of molecules and free particles on a lattice, orientations at random. */
+/* Reference points of molecules and free particles on a lattice, orientations at random, as far as sites then have room. */
 static int molecules_from_lattice(const source *s)
 {
     plugmc_system centres = *s->system;
+    cores cores;
     double nearest;
     centres.particles = centres_in(s->system);
     double *sites = malloc(3 * (size_t)centres.particles * sizeof *sites),
            *own = malloc(3 * (size_t)centres.particles * sizeof *own);
-    int code =
-        !sites || !own ||
-                lattice_sites(&centres.box, s->config->initial.lattice, centres.particles, sites,
-                              &nearest)
-            ? report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice")
-            : EXIT_DONE;
+    int code = !sites || !own ||
+                       lattice_sites(&centres.box, s->config->initial.lattice, centres.particles,
+                                     sites, &nearest)
+                   ? EXIT_MEMORY
+                   : EXIT_DONE;
+    if (cores_make(s->system, s->contacts, &cores) && !code) code = EXIT_MEMORY;
     for (int32_t w = 0; w < s->system->walkers && !code; w++) {
         memcpy(own, sites, 3 * (size_t)centres.particles * sizeof *own);
         shuffle(&centres, w, own);
         molecules_at(s->system, (uint32_t)w, own, walker_positions(s, w),
                      walker_orientations(s, w));
+        code = lattice_apart(s->system, &cores, s->config->initial.random_fraction, (uint32_t)w,
+                             walker_positions(s, w), walker_orientations(s, w));
     }
+    cores_free(&cores);
     free(sites), free(own);
-    return code;
+    return code ? report_error(s->report, code, NULL, 0, "not enough memory for a lattice")
+                : EXIT_DONE;
 }
 
 static int from_lattice(const source *s)

@@ -24,6 +24,7 @@ enum {
 #define SMALLEST_GROWTH 1e-5
 #define MARGIN 1e-6                  /* grown by so much more, so that rounding leaves no overlap */
 #define MOLECULE_SWEEPS (1ull << 42) /* in the counter of random numbers: above those of bodies.c */
+#define TURNING_SWEEPS (1ull << 43)  /* above those */
 
 /* Trial moves are a quarter, a sixteenth and so on of the largest ones, in turn. */
 static const double sizes[4] = {1, 0.25, 0.0625, 0.015625};
@@ -145,7 +146,8 @@ typedef struct growth {
     plugmc_box full;
     configuration now;
     double scale;
-    double radius; /* of a typical molecule: sets the sizes of moves; length */
+    double radius;   /* of a typical molecule: sets the sizes of moves; length */
+    bool turns_only; /* reference points stay where they are */
     int64_t *list; /* [particles]: first sites of molecules, and free particles, that are to move */
     uint32_t walker;
     uint64_t sweep;
@@ -211,7 +213,8 @@ static int64_t try_to_move(growth *g, int64_t i, double size)
     double at[3];
     configuration_place(&g->now, i, at);
     place(g, i, at, &turned, &before);
-    for (int d = 0; d < 3; d++) at[d] += size * 0.5 * g->radius * symmetric(random.word[d]);
+    for (int d = 0; d < 3 && !g->turns_only; d++)
+        at[d] += size * 0.5 * g->radius * symmetric(random.word[d]);
     const int turns =
         plugmc_draw_turn(g->system.seed, g->sweep, g->walker, (uint32_t)i, 3, size, &turned);
     place(g, i, at, turns ? &turned : &before.turned, &after);
@@ -332,8 +335,9 @@ static double volume_of_spheres(const plugmc_system *system, const contacts *con
     return sum;
 }
 
+/* With cores of one level: from random places, or from those that are given, in the box of the run. */
 static random_outcome grown(const plugmc_system *system, const contacts *contacts,
-                            double random_fraction, int64_t attempts, uint32_t walker,
+                            double random_fraction, int64_t attempts, bool given, uint32_t walker,
                             double *positions, plugmc_orientation *orientations)
 {
     random_outcome out = {EXIT_DONE, 0, 1};
@@ -342,13 +346,17 @@ static random_outcome grown(const plugmc_system *system, const contacts *contact
                 .full = system->box,
                 .walker = walker,
                 .sweep = MOLECULE_SWEEPS};
-    const double spheres = volume_of_spheres(system, contacts, &g.radius);
-    g.scale = fmin(1 + MARGIN, cbrt(random_fraction * system->box.volume / spheres));
-    plugmc_scale_box(&g.system.box, (const double[3]){1 / g.scale, 1 / g.scale, 1 / g.scale});
-    out.inserted = insert(&g.system, contacts, attempts, walker, positions, orientations);
+    const double spheres = volume_of_spheres(system, contacts, &g.radius),
+                 scale = fmin(1 + MARGIN, cbrt(random_fraction * system->box.volume / spheres));
+    plugmc_scale_box(&g.system.box, (const double[3]){1 / scale, 1 / scale, 1 / scale});
+    out.inserted = given ? system->particles
+                         : insert(&g.system, contacts, attempts, walker, positions, orientations);
     g.list = malloc((size_t)(system->particles + 1) * sizeof *g.list);
     int failed =
         !g.list || out.inserted < 0 || configuration_make(&g.now, &g.system, contacts->largest);
+    g.scale = given ? 1 : scale;
+    if (!failed && given) failed = set_scale(&g, scale, positions, orientations);
+    if (!failed && given) keep(&g, positions, orientations);
     if (!failed && out.inserted == system->particles) failed = grow(&g, positions, orientations);
     out.scale = g.scale;
     for (int64_t i = 0; i < (failed ? 0 : system->particles); i++) { /* in the box of the run */
@@ -369,13 +377,99 @@ static random_outcome grown(const plugmc_system *system, const contacts *contact
     return out;
 }
 
+/* ---- Turning ------------------------------------------------------------------------------------ */
+
+/* Whether cores of two molecules overlap. */
+static bool any_overlaps(growth *g)
+{
+    bool any = false;
+    for (int64_t i = 0; i < g->system.particles && !any; i++) {
+        placed p;
+        double at[3];
+        int64_t sites[PLUGMC_MOST_SITES] = {i};
+        if (!is_centre(&g->system, i)) continue;
+        configuration_place(&g->now, i, at);
+        place(g, i, at, &g->now.all.orientation[i], &p);
+        const int32_t n = sites_with(&g->system, i, sites);
+        configuration_hide(&g->now, sites, n ? n : 1);
+        any = overlaps_of(g, &p, 1) > 0;
+        configuration_show(&g->now);
+    }
+    return any;
+}
+
+/* By cores of one level. *apart: whether none overlap now; else positions and orientations are what they were. */
+static int turn_by(const plugmc_system *system, const contacts *contacts, uint32_t walker,
+                   double *positions, plugmc_orientation *orientations, bool *apart)
+{
+    growth g = {.system = *system,
+                .contacts = contacts,
+                .full = system->box,
+                .scale = 1,
+                .walker = walker,
+                .turns_only = true,
+                .sweep = TURNING_SWEEPS};
+    g.list = malloc((size_t)(system->particles + 1) * sizeof *g.list);
+    const bool failed = !g.list || configuration_make(&g.now, &g.system, contacts->largest) ||
+                        set_scale(&g, 1, positions, orientations);
+    if (!failed) {
+        const bool crowded = any_overlaps(&g);
+        *apart = !crowded || take_apart(&g) < PATIENCE;
+        if (crowded && *apart) keep(&g, positions, orientations);
+    }
+    configuration_free(&g.now);
+    free(g.list);
+    return failed ? EXIT_MEMORY : EXIT_DONE;
+}
+
+/* Soft cores of one level: from the lattice, in a larger box, as from random places. */
+static int grow_by(const plugmc_system *system, const contacts *contacts, double random_fraction,
+                   uint32_t walker, double *positions, plugmc_orientation *orientations,
+                   bool *apart)
+{
+    const size_t n = (size_t)system->particles;
+    double *own = malloc(3 * n * sizeof *own + 1);
+    plugmc_orientation *turned = malloc(n * sizeof *turned + 1);
+    int code = own && turned ? EXIT_DONE : EXIT_MEMORY;
+    if (!code) {
+        memcpy(own, positions, 3 * n * sizeof *own);
+        memcpy(turned, orientations, n * sizeof *turned);
+        const random_outcome out =
+            grown(system, contacts, random_fraction, 0, true, walker, own, turned);
+        *apart = out.code == EXIT_DONE;
+        if (out.code == EXIT_MEMORY) code = EXIT_MEMORY;
+    }
+    if (!code && *apart) {
+        memcpy(positions, own, 3 * n * sizeof *own);
+        memcpy(orientations, turned, n * sizeof *turned);
+    }
+    free(own), free(turned);
+    return code;
+}
+
+int lattice_apart(const plugmc_system *system, const cores *cores, double random_fraction,
+                  uint32_t walker, double *positions, plugmc_orientation *orientations)
+{
+    int code = EXIT_DONE;
+    bool apart = cores->at[0].largest == 0;
+    for (int level = 0; level < cores->levels && !apart && !code; level++)
+        code = turn_by(system, &cores->at[level], walker, positions, orientations, &apart);
+    for (int level = 0; level < cores->levels && cores->levels > 1 && !apart && !code; level++)
+        code = grow_by(system, &cores->at[level], random_fraction, walker, positions, orientations,
+                       &apart);
+    return code;
+}
+
+/* ---- Any start ---------------------------------------------------------------------------------- */
+
 /* With cores of one level. */
 static random_outcome at_random(const plugmc_system *system, const contacts *contacts,
                                 double random_fraction, int64_t attempts, uint32_t walker,
                                 double *positions, plugmc_orientation *orientations)
 {
     if (contacts->largest > 0)
-        return grown(system, contacts, random_fraction, attempts, walker, positions, orientations);
+        return grown(system, contacts, random_fraction, attempts, false, walker, positions,
+                     orientations);
     const int64_t inserted = insert(system, contacts, attempts, walker, positions, orientations);
     return (random_outcome){inserted < 0                   ? EXIT_MEMORY
                             : inserted < system->particles ? EXIT_INPUT

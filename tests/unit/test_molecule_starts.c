@@ -1,4 +1,4 @@
-/* Random starts of rigid molecules with soft sites: at the densities of liquids no two sites are closer than their cores, and no
+/* Starts of rigid molecules with soft sites, random ones and those from lattices: at the densities of liquids no two sites are closer than their cores, and no
  * molecule has an energy that a few moves do not undo. */
 #include "testing.h"
 
@@ -90,8 +90,19 @@ static double largest_energy(bench *b, hamiltonian *h, const double *x, const pl
     return largest;
 }
 
-/* Whether a start of each seed is as it should be. With `cores` of no level but the hard ones it would not. */
-static int good_starts(const liquid *l, bool soft)
+/* Reference points on a lattice, then turned or grown from there. */
+static int from_lattice(const bench *b, const cores *cores, double *x, plugmc_orientation *o)
+{
+    const int64_t n = centres_in(&b->system);
+    double nearest, *centres = malloc(3 * (size_t)n * sizeof *centres);
+    assert_int_equal(lattice_sites(&b->system.box, LATTICE_AUTO, n, centres, &nearest), 0);
+    molecules_at(&b->system, 0, centres, x, o);
+    free(centres);
+    return lattice_apart(&b->system, cores, fraction, 0, x, o);
+}
+
+/* Whether a start of each seed is as it should be. With cores of no level but the hard ones it would not. */
+static int good_starts(const liquid *l, bool soft, bool lattice)
 {
     bench b;
     contacts hard;
@@ -109,9 +120,10 @@ static int good_starts(const liquid *l, bool soft)
     if (!soft) cores.at[0].largest = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         b.system.seed.key = seed;
-        const random_outcome made =
-            random_molecules(&b.system, &cores, fraction, attempts, 0, x, o);
-        assert_int_equal(made.code, EXIT_DONE);
+        const int code =
+            lattice ? from_lattice(&b, &cores, x, o)
+                    : random_molecules(&b.system, &cores, fraction, attempts, 0, x, o).code;
+        assert_int_equal(code, EXIT_DONE);
         nearest(&b, x, least);
         const double energy = largest_energy(&b, &mover.core->hamiltonian, x, o);
         bool apart = true;
@@ -131,14 +143,21 @@ static void liquids_start_with_sites_apart(void **state)
 {
     (void)state;
     for (int k = 0; k < PLUGMC_COUNT(liquids); k++)
-        assert_int_equal(good_starts(&liquids[k], true), SEEDS);
+        assert_int_equal(good_starts(&liquids[k], true, false), SEEDS);
+}
+
+static void liquids_on_lattices_start_with_sites_apart(void **state)
+{
+    (void)state;
+    for (int k = 0; k < PLUGMC_COUNT(liquids); k++)
+        assert_int_equal(good_starts(&liquids[k], true, true), SEEDS);
 }
 
 static void starts_without_cores_are_seen(void **state)
 {
     (void)state;
     for (int k = 0; k < PLUGMC_COUNT(liquids); k++)
-        assert_int_equal(good_starts(&liquids[k], false), 0);
+        assert_int_equal(good_starts(&liquids[k], false, false), 0);
 }
 
 /* 4 (x^2 - x) = E at x = 1 / r^6, without the shift of the force, which is 0.03 there. Charges do not count. */
@@ -227,6 +246,7 @@ static void cores_give_way_until_molecules_fit(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(liquids_start_with_sites_apart),
+          cmocka_unit_test(liquids_on_lattices_start_with_sites_apart),
           cmocka_unit_test(starts_without_cores_are_seen),
           cmocka_unit_test(cores_have_the_energies_of_their_levels),
           cmocka_unit_test(cores_of_ladders_and_of_hard_sites),

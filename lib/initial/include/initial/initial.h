@@ -86,6 +86,10 @@ void cores_free(cores *);
 random_outcome random_molecules(const plugmc_system *, const cores *, double random_fraction,
                                 int64_t attempts, uint32_t walker, double *positions,
                                 plugmc_orientation *orientations);
+/* Turns molecules on a lattice until no cores overlap, by the first level at which that can be. If there is none, those with soft cores
+ * grow from there as from random places, and those with hard cores stay as they are. EXIT_DONE or EXIT_MEMORY. */
+int lattice_apart(const plugmc_system *, const cores *, double random_fraction, uint32_t walker,
+                  double *positions, plugmc_orientation *orientations);
 /* Finds orientations [particles] from the positions [particles][3] of all sites, which then become those of the molecules at
  * rest, turned. Returns -1, or the number of the first molecule that has another shape, with the distance of a site
  * from its place in *misfit. */
