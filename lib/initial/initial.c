@@ -166,28 +166,33 @@ static void shuffle(const plugmc_system *system, int32_t walker, double *positio
     }
 }
 
-/* Reference points of molecules and free particles on a lattice, orientations at random. */
+/* Reference points of molecules and free particles on a lattice, orientations at random, as far as sites then have room. */
 static int molecules_from_lattice(const source *s)
 {
     plugmc_system centres = *s->system;
+    cores cores;
     double nearest;
     centres.particles = centres_in(s->system);
     double *sites = malloc(3 * (size_t)centres.particles * sizeof *sites),
            *own = malloc(3 * (size_t)centres.particles * sizeof *own);
-    int code =
-        !sites || !own ||
-                lattice_sites(&centres.box, s->config->initial.lattice, centres.particles, sites,
-                              &nearest)
-            ? report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice")
-            : EXIT_DONE;
+    int code = !sites || !own ||
+                       lattice_sites(&centres.box, s->config->initial.lattice, centres.particles,
+                                     sites, &nearest)
+                   ? EXIT_MEMORY
+                   : EXIT_DONE;
+    if (cores_make(s->system, s->contacts, &cores) && !code) code = EXIT_MEMORY;
     for (int32_t w = 0; w < s->system->walkers && !code; w++) {
         memcpy(own, sites, 3 * (size_t)centres.particles * sizeof *own);
         shuffle(&centres, w, own);
         molecules_at(s->system, (uint32_t)w, own, walker_positions(s, w),
                      walker_orientations(s, w));
+        code = lattice_apart(s->system, &cores, s->config->initial.random_fraction, (uint32_t)w,
+                             walker_positions(s, w), walker_orientations(s, w));
     }
+    cores_free(&cores);
     free(sites), free(own);
-    return code;
+    return code ? report_error(s->report, code, NULL, 0, "not enough memory for a lattice")
+                : EXIT_DONE;
 }
 
 static int from_lattice(const source *s)
@@ -233,56 +238,78 @@ static bool side_by_side(const plugmc_system *system)
     return small || system->walkers >= system->threads;
 }
 
-static int from_random(const source *s)
+/* A random state of each walker. *worst is the outcome of the first one that failed, or of one that did not. */
+static int make_random(const source *s, const cores *cores, random_outcome *worst)
 {
     const plugmc_system *system = s->system;
     const initial_section *in = &s->config->initial;
     random_outcome *outcomes = calloc((size_t)system->walkers, sizeof *outcomes);
-    if (!outcomes)
-        return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
+    if (!outcomes) return EXIT_MEMORY;
 #pragma omp parallel for schedule(dynamic) num_threads(system->threads) if (side_by_side(system))
     for (int32_t w = 0; w < system->walkers; w++)
         outcomes[w] =
             system->molecules
-                ? random_molecules(system, s->contacts, in->random_fraction, in->attempts,
-                                   (uint32_t)w, walker_positions(s, w), walker_orientations(s, w))
+                ? random_molecules(system, cores, in->random_fraction, in->attempts, (uint32_t)w,
+                                   walker_positions(s, w), walker_orientations(s, w))
             : s->orientations
                 ? random_bodies(system, in->random_fraction, in->attempts, (uint32_t)w,
                                 walker_positions(s, w), walker_orientations(s, w))
                 : random_state(system, s->contacts, in->random_fraction, in->attempts, (uint32_t)w,
                                walker_positions(s, w));
-    random_outcome worst = outcomes[0];
-    for (int32_t w = 1; w < system->walkers && worst.code == EXIT_DONE; w++) worst = outcomes[w];
+    *worst = outcomes[0];
+    for (int32_t w = 1; w < system->walkers && worst->code == EXIT_DONE; w++) *worst = outcomes[w];
     free(outcomes);
+    return worst->code;
+}
 
-    const double fraction = packing_fraction(system);
-    char sentence[512];
-    if (worst.code == EXIT_DONE) return EXIT_DONE;
-    if (worst.code == EXIT_MEMORY)
-        return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
-    if (worst.inserted < system->particles && system->molecules)
+/* Why there is no random state. `energy`: of the smallest cores of molecules, kT; INFINITY if they are hard. */
+static int refuse_random(const source *s, const random_outcome *worst, double energy)
+{
+    const plugmc_system *system = s->system;
+    const initial_section *in = &s->config->initial;
+    const double fraction = packing_fraction(system),
+                 reached = pow(worst->scale, system->box.dimension);
+    char sentence[512], soft[128] = "";
+    if (system->molecules && isfinite(energy))
+        snprintf(soft, sizeof soft, ", with up to %g kT for a pair of sites without its charges",
+                 energy);
+    if (worst->inserted < system->particles && system->molecules)
         snprintf(sentence, sizeof sentence,
                  "state = random: only %lld of %lld sites and particles were inserted within %lld "
                  "attempts each: use state = lattice, or a file",
-                 (long long)worst.inserted, (long long)system->particles, (long long)in->attempts);
+                 (long long)worst->inserted, (long long)system->particles, (long long)in->attempts);
     else if (system->molecules)
         snprintf(sentence, sizeof sentence,
-                 "state = random: molecules jammed at %.4f of the density of the run: use state = "
-                 "lattice or a file",
-                 pow(worst.scale, system->box.dimension));
-    else if (worst.inserted < system->particles)
+                 "state = random: molecules jammed at %.4f of the density of the run%s: use state "
+                 "= lattice or a file",
+                 reached, soft);
+    else if (worst->inserted < system->particles)
         snprintf(sentence, sizeof sentence,
                  "state = random: only %lld of %lld particles were inserted within %lld "
                  "attempts each at packing fraction %.4f: decrease random_fraction or "
                  "increase attempts",
-                 (long long)worst.inserted, (long long)system->particles, (long long)in->attempts,
+                 (long long)worst->inserted, (long long)system->particles, (long long)in->attempts,
                  fmin(fraction, in->random_fraction));
     else
         snprintf(sentence, sizeof sentence,
                  "state = random: compression jammed at packing fraction %.4f, below the "
                  "requested %.4f: use state = lattice or a file",
-                 fraction * pow(worst.scale, system->box.dimension), fraction);
-    return refuse(s, worst.inserted < system->particles ? "attempts" : "state", sentence);
+                 fraction * reached, fraction);
+    return refuse(s, worst->inserted < system->particles ? "attempts" : "state", sentence);
+}
+
+static int from_random(const source *s)
+{
+    random_outcome worst = {0};
+    cores cores = {0};
+    int code = s->system->molecules ? cores_make(s->system, s->contacts, &cores) : EXIT_DONE;
+    const double energy = cores.levels > 1 ? cores.energy[cores.levels - 1] : INFINITY;
+    if (!code) code = make_random(s, &cores, &worst);
+    cores_free(&cores);
+    if (code == EXIT_DONE) return EXIT_DONE;
+    if (code == EXIT_MEMORY)
+        return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for random states");
+    return refuse_random(s, &worst, energy);
 }
 
 /* ---- File ---- */

@@ -8,6 +8,7 @@
 
 #include "input/former_keys.h"
 #include "input/molecule_places.h"
+#include "input/reservoir.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -17,6 +18,7 @@ static void read_units(config *, report *);
 static void read_initial(config *, report *);
 static void read_species(config *, report *);
 static void read_molecules(config *, report *);
+static void check_counts(const config *, report *);
 static void read_plugins(config *, report *);
 
 /* One section of the core into its struct. */
@@ -41,6 +43,7 @@ int config_read(config *c, report *r)
     read_initial(c, r);
     if (ini_find(&c->ini, "ladder"))
         read_section(c, ini_find(&c->ini, "ladder"), ladder_table, ladder_count, &c->ladder, r);
+    check_counts(c, r);
     read_plugins(c, r);
     return r->errors > before ? r->code : 0;
 }
@@ -217,14 +220,36 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* A species without a `count` is one of molecules alone. */
-static void check_count(const config *c, const ini_section *s, report *r)
+/* A species without a `count` is one of molecules alone. With a reservoir, which fills the box, a run begins without any. */
+static void check_count(const config *c, const ini_section *s, int32_t species, report *r)
 {
-    if (ini_get(s, "count")) return;
+    if (ini_get(s, "count") || reservoir_is_given(c, species)) return;
     for (int k = 0; k < c->molecule_count; k++)
         if (has_word(c->molecules[k].sites, s->label)) return;
     report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                  "[%s] key 'count' is missing: number of particles in each walker", s->name);
+}
+
+/* Molecules begin with none where a reservoir fills the box, or with as many as a file has. */
+static void check_molecules(const config *c, const ini_section *s, int32_t k, report *r)
+{
+    const bool of_file = c->initial.state == INITIAL_FILE && c->molecules[k].max_count > 0;
+    if (ini_get(s, "count") || reservoir_is_given(c, c->species_count + k) || of_file) return;
+    report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
+                 "[%s] key 'count' is missing: number of molecules in each walker, which have no "
+                 "reservoir that would fill the box",
+                 s->name);
+}
+
+/* After all sections that say where numbers come from. */
+static void check_counts(const config *c, report *r)
+{
+    int32_t species = 0, molecules = 0;
+    for (int i = 0; i < c->ini.count; i++) {
+        const ini_section *s = &c->ini.sections[i];
+        if (!strcmp(s->kind, "species")) check_count(c, s, species++, r);
+        if (!strcmp(s->kind, "molecule")) check_molecules(c, s, molecules++, r);
+    }
 }
 
 static void read_molecules(config *c, report *r)
@@ -239,8 +264,6 @@ static void read_molecules(config *c, report *r)
         molecule_places_from_file(&c->ini, s, &c->units, r);
         read_section(c, s, molecule_table, molecule_count, &c->molecules[c->molecule_count++], r);
     }
-    for (int i = 0; i < c->ini.count; i++)
-        if (!strcmp(c->ini.sections[i].kind, "species")) check_count(c, &c->ini.sections[i], r);
 }
 
 static void read_initial(config *c, report *r)

@@ -117,7 +117,7 @@ const plugmc_parameter species_table[] = {
     PLUGMC_INTEGER_KEY(
         species_section, count, "0", 0, 2e9, "",
         "number of particles in each walker, without sites of molecules; the initial number, where a "
-        "mover changes it. Required unless a molecule has sites of the species"),
+        "mover changes it. Not needed if a molecule has sites of the species, or if it has a reservoir"),
     PLUGMC_INTEGER_KEY(
         species_section, max_count, "0", 0, 2e9, "",
         "largest number in a walker, where a mover changes the number; 0: no limit if the species "
@@ -144,8 +144,9 @@ const plugmc_parameter molecule_table[] = {
         "file with the sites of one molecule, in place of `places`: XYZ, in the unit of length of "
         "the run, PDB or GRO; its names are those of `sites`"),
     PLUGMC_INTEGER_KEY(
-        molecule_section, count, NULL, 0, 2e9, "",
-        "number of molecules in each walker; the initial number, where a mover changes it"),
+        molecule_section, count, "0", 0, 2e9, "",
+        "number of molecules in each walker; the initial number, where a mover changes it; not needed if the "
+        "molecule has a reservoir, or where numbers that change come from a file"),
     PLUGMC_INTEGER_KEY(
         molecule_section, max_count, "0", 0, 2e9, "",
         "largest number in a walker, where a mover changes the number; 0: no limit if the molecule "

@@ -132,7 +132,7 @@ void advise_molecules(session *session)
         "[initial] state: equilibration has left a molecule of [molecule %s], in walker %d, "
         "with an energy of %.3g kT with the others: sites have been pushed into each other "
         "since the start, which displacements and turns may never undo; begin with state = "
-        "lattice, or with another seed",
+        "random, which keeps them apart",
         worst->name, where, largest);
 }
 

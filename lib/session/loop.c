@@ -388,6 +388,22 @@ static int conclude(session *session, int code, int ended)
     return say_stopped(session, ended == EXIT_TIME_LIMIT, session->sweep);
 }
 
+/* A sweep that ends with a sentence about the input, as when a box has outgrown an Ewald sum: what was measured before it is kept, as of
+ * the last snapshot. Of one process: others may be in the middle of a message. Returns the code of the error. */
+static int save_before_error(session *session, int code)
+{
+    if (code != EXIT_INPUT || team_now()->ranks > 1 || !session->snapshot) return code;
+    const uint64_t sweep = go_back(session);
+    if (sweep == 0 || checkpoint_given_up(session)) return code;
+    session->sweep = sweep;
+    report_note(
+        session->engine.report,
+        "what was there after sweep %llu is in %s; a run with other settings begins from it with "
+        "[initial] state = file, file = %s",
+        (unsigned long long)sweep, session->output_path, session->output_path);
+    return conclude(session, code, EXIT_DONE);
+}
+
 int session_run(session *session)
 {
     const run_section *run = &session->engine.config.run;
@@ -408,7 +424,7 @@ int session_run(session *session)
     watchdog_end();
     if (team_leads()) progress_end(&progress);
     const bool given_up = code == SWEEP_GIVEN_UP;
-    if (code && !given_up) return code;
+    if (code && !given_up) return save_before_error(session, code);
     if (ended == ARRAYS_FULL) {
         code = session_save_to_enlarge(session);
         return code ? code : ARRAYS_FULL;

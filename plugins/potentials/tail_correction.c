@@ -59,21 +59,45 @@ static int tail_energy(void *instance, const plugmc_total_request *request)
 
 /* ---- The potential it belongs to ------------------------------------------------------------- */
 
+static const plugmc_term *term_of_label(const plugmc_system *system, const char *label)
+{
+    for (int32_t i = 0; i < system->term_count; i++)
+        if (!strcmp(plugmc_term_at(system, i)->label, label)) return plugmc_term_at(system, i);
+    return NULL;
+}
+
+/* There is none of this label: which other one has a tail. */
+static void refuse(const tail *t, const plugmc_host *host)
+{
+    const plugmc_term *other = NULL;
+    for (int32_t i = t->system->term_count - 1; i >= 0; i--)
+        if (plugmc_offered(plugmc_term_at(t->system, i)->plugin, PLUGMC_TAIL))
+            other = plugmc_term_at(t->system, i);
+    if (other)
+        host->fail(host->context, PLUGMC_ERROR_INPUT,
+                   "of = %s: there is no [potential %s], but [potential %s] has a long-range "
+                   "correction: set of = %s",
+                   t->of, t->of, other->label, other->label);
+    else
+        host->fail(host->context, PLUGMC_ERROR_INPUT,
+                   "of = %s: there is no [potential %s], and no potential of the run has a "
+                   "long-range correction: lennard_jones, mie and buckingham have one",
+                   t->of, t->of);
+}
+
 static const plugmc_term *find_fluid(const tail *t, const plugmc_host *host,
                                      const plugmc_tail **offered)
 {
-    for (int32_t i = 0; i < t->system->term_count; i++) {
-        const plugmc_term *term = plugmc_term_at(t->system, i);
-        if (strcmp(term->label, t->of)) continue;
-        *offered = plugmc_offered(term->plugin, PLUGMC_TAIL);
-        if (*offered) return term;
-        host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "the long-range correction of [potential %s] is not known: its plugin gives none",
-            t->of);
+    const plugmc_term *term = term_of_label(t->system, t->of);
+    if (!term) {
+        refuse(t, host);
         return NULL;
     }
-    host->fail(host->context, PLUGMC_ERROR_INPUT, "there is no [potential %s]", t->of);
+    *offered = plugmc_offered(term->plugin, PLUGMC_TAIL);
+    if (*offered) return term;
+    host->fail(host->context, PLUGMC_ERROR_INPUT,
+               "the long-range correction of [potential %s] is not known: its plugin gives none",
+               t->of);
     return NULL;
 }
 

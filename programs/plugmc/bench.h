@@ -26,6 +26,7 @@ enum { MOST_SUBJECTS = 16, MOST_KEYS = 8, MOST_CASES = 64 };
 typedef struct subject {
     const char *label; /* "" if there is only one */
     bool one_core, one_by_one, single;
+    bool counts;        /* a mover that changes particle numbers */
     const char *unable; /* why it cannot be timed here; NULL */
     struct {
         double particles, seconds;
@@ -70,6 +71,7 @@ typedef struct benchmark {
     int case_count;
     subject subjects[MOST_SUBJECTS];
     int subject_count;
+    const char *counting; /* label of a mover that changes particle numbers; NULL: there is none */
     report *report;
 } benchmark;
 

@@ -67,17 +67,26 @@ static bool has_role_measured(const ini_section *s)
     return role && !strcmp(role->value, "measured");
 }
 
-/* Leaves one subject in the file, and what it needs: a mover all potentials that it samples, a
- * potential nothing else. Nothing is measured in a benchmark, but movers may ask observables (local energies). */
-static void keep_subject(ini_file *ini, const bench_section *bench, const subject *s)
+/* The mover that stays beside a subject, without acting. */
+static const char *beside(const benchmark *b, const subject *s)
 {
-    const char *kind = kind_of(bench);
+    return b->section.time == TIME_SWEEPS && !s->counts ? b->counting : NULL;
+}
+
+/* Leaves one subject in the file, and what it needs: a mover all potentials that it samples, and where numbers change one that
+ * changes them, as reservoirs and room for particles are refused without; a potential nothing else. Nothing is measured in a
+ * benchmark, but movers may ask observables (local energies). */
+static void keep_subject(ini_file *ini, const benchmark *b, const subject *s)
+{
+    const bench_section *bench = &b->section;
+    const char *kind = kind_of(bench), *other = beside(b, s);
     for (int k = ini->count - 1; k >= 0; k--) {
         const ini_section *section = &ini->sections[k];
         const bool same = !strcmp(section->kind, kind),
                    potential = !strcmp(section->kind, "potential");
-        if ((same && strcmp(section->label, s->label)) ||
-            (!same && potential && has_role_measured(section)) ||
+        const bool kept =
+            !strcmp(section->label, s->label) || (other && !strcmp(section->label, other));
+        if ((same && !kept) || (!same && potential && has_role_measured(section)) ||
             (bench->time != TIME_SWEEPS &&
              (!strcmp(section->kind, "mover") || !strcmp(section->kind, "observable"))))
             drop_section(ini, k);
@@ -232,13 +241,31 @@ static int has_facet(const benchmark *b, const ini_section *s, bool *yes)
     return EXIT_DONE;
 }
 
+/* Whether a mover changes particle numbers. `auto` does not. */
+static int find_whether_counts(const benchmark *b, const ini_section *s, bool *yes)
+{
+    const ini_entry *plugin = ini_get(s, "plugin");
+    const char *name = plugin && *plugin->value ? plugin->value : s->label;
+    loaded loaded;
+    *yes = false;
+    if (!strcmp(name, "auto")) return EXIT_DONE;
+    const int code = plugin_load(name, PLUGMC_MOVER, b->path, s->line, &loaded, b->report);
+    if (code) return code;
+    *yes = loaded.plugin->mover->changes & PLUGMC_CHANGED_COUNT;
+    plugin_unload(&loaded);
+    return EXIT_DONE;
+}
+
 static int consider(benchmark *b, const ini_section *s)
 {
     const bench_section *bench = &b->section;
     const bool named = has_word(bench->which, s->label);
-    bool can = true;
-    if (strcmp(s->kind, kind_of(bench)) || (*bench->which && !named)) return EXIT_DONE;
-    int code = bench->time == TIME_SWEEPS ? EXIT_DONE : has_facet(b, s, &can);
+    bool can = true, counts = false;
+    if (strcmp(s->kind, kind_of(bench))) return EXIT_DONE;
+    int code = bench->time == TIME_SWEEPS ? find_whether_counts(b, s, &counts) : EXIT_DONE;
+    if (!code && counts && !b->counting) b->counting = checked(strdup(s->label));
+    if (code || (*bench->which && !named)) return code;
+    if (bench->time != TIME_SWEEPS) code = has_facet(b, s, &can);
     if (code) return code;
     if (!can && named)
         return report_error(b->report, EXIT_INPUT, b->path, s->line,
@@ -250,6 +277,7 @@ static int consider(benchmark *b, const ini_section *s)
                             "[%s] is one too many: at most %d %ss can be timed together", s->name,
                             MOST_SUBJECTS, kind_of(bench));
     b->subjects[b->subject_count++] = (subject){.label = checked(strdup(s->label)),
+                                                .counts = counts,
                                                 .one_core = has_word(bench->one_core, s->label),
                                                 .one_by_one = has_word(bench->one_by_one, s->label),
                                                 .single = has_word(bench->single, s->label)};
@@ -289,7 +317,11 @@ int bench_configure(const benchmark *b, const bench_case *c, const subject *s,
 {
     char assignment[512];
     int code = read_file(b->path, b->sets, b->set_count, b->report, &config->ini);
-    if (!code) keep_subject(&config->ini, &b->section, s);
+    if (!code) keep_subject(&config->ini, b, s);
+    if (!code && beside(b, s)) {
+        snprintf(assignment, sizeof assignment, "mover %s.every=100000000000000", beside(b, s));
+        code = ini_set(&config->ini, assignment, b->report);
+    }
     for (int k = 0; k < b->key_count && !code; k++) {
         snprintf(assignment, sizeof assignment, "%s=%s", b->keys[k], c->value[k]);
         code = ini_set(&config->ini, assignment, b->report);

@@ -322,3 +322,47 @@ test_bench_scale()
     plugmc bench scale stronger
     [ $status = 2 ] && grep -q "there is no 'stronger'" "$err" || fail "not refused"
 }
+
+# Each mover of a file in which numbers change, beside those that change them: reservoirs and room for more are not refused.
+test_bench_of_movers_where_numbers_change()
+{
+    cat >sim.ini <<-END
+	[bench]
+	warmup = 1
+	sweeps = 2
+	repeat = 2
+	[run]
+	sweeps = 10
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 8
+	[species a]
+	[molecule dumbbell]
+	sites = a a
+	places = 0 0 0  0.5 0 0
+	count = 20
+	max_count = 60
+	activity = 0.05
+	[potential lennard_jones]
+	epsilon = 1
+	sigma = 0.8
+	cutoff = 2
+	[mover rigid]
+	trials = 1
+	[mover insert_molecule]
+	molecule = dumbbell
+	trials = 7
+	[mover widom_molecule]
+	molecule = dumbbell
+	insertions = 3
+	period = 1
+	END
+    must bench sim.ini
+    # what others do is not in the line of a mover: one displacement or turn, 7 exchanges
+    awk '$1 == "rigid" || $1 == "insert_molecule" { per[$1] = $5 / 1000 * $6; n++ }
+        END { print n, per["rigid"], per["insert_molecule"] >"/dev/stderr"
+              exit !(n == 2 && per["rigid"] > 0.99 && per["rigid"] < 1.01 && per["insert_molecule"] > 6.9 && per["insert_molecule"] < 7.1) }' "$out" ||
+        fail "other trial moves are counted"
+    must bench sim.ini --set bench.which=rigid
+}

@@ -438,14 +438,26 @@ test_molecules_on_a_ladder()
 }
 
 # A site among those of another molecule, since the random start.
+# Two triangles, a site of the second one in the middle of the first: nothing but a file begins like this.
 test_molecules_that_are_pushed_into_each_other_are_told()
 {
-    sed 's/^state = .*/state = random/; s/^sweeps = .*/sweeps = 20/; s/^equilibrate = .*/equilibrate = 300/' "$here/../../bench/ensembles/terphenyl.ini" >sim.ini
+    sed 's/^state = .*/state = file\nfile = two.xyz/; s/^count = .*/count = 2/; s/^sweeps = .*/sweeps = 20\nwalkers = 8/; s/^equilibrate = .*/equilibrate = 20/' \
+        "$here/../../bench/ensembles/terphenyl.ini" >sim.ini
+    cat >two.xyz <<-END
+	6
+	Lattice="7.2608385 0 0 0 7.2608385 0 0 0 7.2608385"
+	site 3 3 3
+	site 4 3 3
+	site 3.25881904510252 3.96592582628907 3
+	site 3.41960634836667 3.32197527543333 4
+	site 3.41960634836667 3.32197527543333 3
+	site 2.83155070532188 2.55560972485559 3.74118095489748
+	END
     must run sim.ini
-    grep -Eq 'warning: \[initial\] state: equilibration has left a molecule of \[molecule terphenyl\], in walker 0, with an energy of [23][0-9][0-9] kT' "$err" || fail "nothing is said"
-    change 's/^state = .*/state = lattice/'
+    grep -Eq 'warning: \[initial\] state: equilibration has left a molecule of \[molecule terphenyl\], in walker [0-7], with an energy of [0-9.e+]* kT' "$err" || fail "nothing is said"
+    change 's/^state = .*/state = random/; /^file = /d; s/^count = .*/count = 125/; s/^walkers = .*/walkers = 4/; s/^equilibrate = .*/equilibrate = 100/'
     must run sim.ini
-    ! grep -q 'equilibration has left' "$err" || fail "it is said of a lattice"
+    ! grep -q 'equilibration has left' "$err" || fail "it is said of a random start"
 }
 
 # Cores within molecules may touch and overlap; those of different molecules do not.

@@ -142,3 +142,27 @@ test_a_box_that_outgrows_waves_or_grid()
         ! grep -q "the plugin failed" "$err" || fail "the mover is blamed as well"
     done
 }
+
+# What was there before a box has outgrown the waves is in the output. A run with more waves begins there, and is the same however it is cut.
+test_a_run_that_outgrows_waves_is_kept()
+{
+    melt
+    salt coulomb_ewald 'tolerance = 1e-5' 'growth = 1'
+    molten
+    change 's/^pressure = .*/pressure = 0.001/; s/^checkpoint/; &/; s/^equilibrate = .*/equilibrate = 0/; s/^sweeps = .*/sweeps = 20000/; s/^alpha = .*/alpha = 0.9/; s/^step = 0.2/step = 0.002/'
+    plugmc run sim.ini
+    expect_exit 3
+    grep -q 'warning: .*\[potential charges\] the waves suffice while no edge of the box is more than 1\.0[0-4][0-9] times as long' "$err" ||
+        fail "nothing is said at the start"
+    grep -q '\[potential charges\] the box of walker . has grown to a volume of .*: set growth = 1\.[0-9]* or more' "$err" || fail "the key to set is not named"
+    grep -q 'what was there after sweep [1-9][0-9]* is in sim.h5; a run with other settings begins from it with \[initial\] state = file, file = sim.h5' "$err" ||
+        fail "it is not said where the run is"
+    expect_output box_size.volume
+    cp sim.h5 first.h5
+    change 's/^file = melt.h5/file = first.h5/; s/^growth = 1$/growth = 1.3/'
+    must run sim.ini --set run.output=whole.h5 --set run.sweeps=60
+    ! grep -q 'waves suffice' "$err" || fail "it is said although there is room"
+    must run sim.ini --set run.sweeps=21
+    must run --resume sim.h5 --set run.sweeps=60
+    same_chain whole.h5 sim.h5
+}

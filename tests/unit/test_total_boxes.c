@@ -24,7 +24,7 @@ typedef struct kind {
 static const kind kinds[] = {
     {"coulomb_ewald", "bjerrum_length=0.7 alpha=3 cutoff=1.2 k_max=7", NULL, BRICK},
     {"coulomb_ewald",
-     "bjerrum_length=0.7 alpha=3 cutoff=1.2 tolerance=1e-3",
+     "bjerrum_length=0.7 alpha=3 cutoff=1.2 tolerance=1e-3 growth=1",
      NULL,
      {{3, 0, 0}, {1, 3.2, 0}, {-0.8, 0.7, 3.6}}},
     {"coulomb_spme", "bjerrum_length=0.7 alpha=3 cutoff=1.2 order=6 tolerance=0.1", "20,24,24",
@@ -356,14 +356,18 @@ static void a_box_that_is_too_large_ends_the_run(void **state)
         kind follows, exact;
         const char *says;
     } cases[] = {
-        {{"coulomb_ewald", "bjerrum_length=1 cutoff=1.4 tolerance=1e-3", NULL, BRICK},
+        {{"coulomb_ewald", "bjerrum_length=1 cutoff=1.4 tolerance=1e-3 growth=1", NULL, BRICK},
+         {"coulomb_ewald", "bjerrum_length=1 cutoff=1.4 alpha=1.7806 k_max=16", NULL, BRICK},
+         "set growth = 2.05 or more"},
+        {{"coulomb_ewald", "bjerrum_length=1 cutoff=1.4 alpha=1.7806 tolerance=1e-3 k_cutoff=9",
+          NULL, BRICK},
          {"coulomb_ewald", "bjerrum_length=1 cutoff=1.4 alpha=1.7806 k_max=16", NULL, BRICK},
          "set k_max = "},
         {{"coulomb_spme", "bjerrum_length=1 cutoff=1.4 tolerance=1e-3 alpha=2", NULL, BRICK},
          {"coulomb_spme", "bjerrum_length=1 cutoff=1.4 tolerance=1e-3 alpha=2 order=8", "64,64,64",
           BRICK},
          "set a finer grid"}};
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < PLUGMC_COUNT(cases); c++) {
         sum s;
         double r[WALKERS * NUMBERS];
         sum_new(&s, &cases[c].follows, NULL, 1, PLUGMC_CHANGED_BOX);
@@ -388,6 +392,36 @@ static void a_box_that_is_too_large_ends_the_run(void **state)
         int code = s.total->start(s.instance, &view);
         if (!code) code = s.total->change(s.instance, 0, 1, (double[3]){1, 1, 1}, &change);
         assert_int_equal(code, PLUGMC_ERROR_INPUT);
+        sum_end(&s);
+    }
+}
+
+/* With `growth` the error in a box that is so many times as long is what it is at the start without it, and boxes are taken up to
+ * there and not much further. */
+static void waves_suffice_for_boxes_that_grow(void **state)
+{
+    (void)state;
+    const kind exact = {"coulomb_ewald", "bjerrum_length=1 cutoff=1.4 alpha=1.7806 k_max=40", NULL,
+                        BRICK};
+    double r[WALKERS * NUMBERS], least = 0;
+    for (int c = 0; c < 3; c++) {
+        const double growths[] = {1, 1.3, 2};
+        char settings[128];
+        const kind grows = {"coulomb_ewald", settings, NULL, BRICK};
+        snprintf(settings, sizeof settings, "bjerrum_length=1 cutoff=1.4 tolerance=1e-3 growth=%g",
+                 growths[c]);
+        sum s;
+        sum_new(&s, &grows, NULL, 1, PLUGMC_CHANGED_BOX);
+        const plugmc_box boxes[WALKERS] = {s.bench.system.box, s.bench.system.box,
+                                           s.bench.system.box, s.bench.system.box};
+        random_places(boxes, 17, r);
+        const double limit = largest_taken(&s, r), error = wave_error(&s, &exact, growths[c], r),
+                     start = wave_error(&s, &exact, 1, r);
+        printf("growth %g: boxes up to %.3f times as long; errors there %.2e, at the start %.2e\n",
+               growths[c], limit, error, start);
+        assert_true(limit > growths[c] && limit < 1.25 * growths[c]);
+        if (c == 0) least = start;
+        if (c > 0) assert_true(error < 1.5 * least && start < 0.5 * least);
         sum_end(&s);
     }
 }
@@ -436,4 +470,5 @@ TEST_MAIN(cmocka_unit_test(walkers_have_the_sums_of_their_boxes),
           cmocka_unit_test(the_virial_is_the_change_with_the_box),
           cmocka_unit_test(forces_are_the_gradient), cmocka_unit_test(moves_go_on_in_a_new_box),
           cmocka_unit_test(a_box_that_is_too_large_ends_the_run),
+          cmocka_unit_test(waves_suffice_for_boxes_that_grow),
           cmocka_unit_test(kernels_for_boxes_of_walkers_compile))

@@ -8,8 +8,9 @@
  * Phys. 369, 253 (1921); S. W. de Leeuw, J. W. Perram, E. R. Smith, Proc. R. Soc. A 373, 27 (1980),
  * with a conductor around the images (tin-foil). The last term is a uniform background that
  * neutralises a charged box. Pairs within rigid molecules are left out: the waves count them, so
- * - sum z_i z_j erf(alpha r_ij) / r_ij over these is added, a constant of the run. Boxes may be oblique. Where movers change them, cutoff, alpha and the n
- * of the waves k = 2 pi n / L stay as they are at the start.
+ * - sum z_i z_j erf(alpha r_ij) / r_ij over these is added, a constant of the run. Boxes may be oblique. Where movers change them, cutoff,
+ * alpha and the n of the waves k = 2 pi n / L stay as they are at the start, so that the energy of a box is one function of its
+ * configuration and detailed balance holds; `growth` has them suffice for larger boxes.
  *
  * The pairs are the pair facet, so movers treat them with their other pairs; the rest (sum.c) is
  * the total facet and comes on top. When one particle moves, the change of the waves costs one
@@ -20,14 +21,15 @@
 #include <plugmc/functions.h>
 
 typedef struct parameters {
-    real bjerrum_length;   /* length */
-    real permittivity;     /* relative; with [units] in place of bjerrum_length */
-    real cutoff;           /* length; 0: as far as nearest images go */
-    real alpha;            /* 1/length; 0: from the tolerance */
-    int64_t k_max;         /* 0: from the tolerance */
-    int64_t n_square;      /* 0: no limit */
-    real k_cutoff;         /* 1/length; 0: from the tolerance, or with k_max: no limit */
-    real tolerance;        /* relative error of forces */
+    real bjerrum_length; /* length */
+    real permittivity;   /* relative; with [units] in place of bjerrum_length */
+    real cutoff;         /* length; 0: as far as nearest images go */
+    real alpha;          /* 1/length; 0: from the tolerance */
+    int64_t k_max;       /* 0: from the tolerance */
+    int64_t n_square;    /* 0: no limit */
+    real k_cutoff;       /* 1/length; 0: from the tolerance, or with k_max: no limit */
+    real growth;    /* of edges that the waves suffice for, where they follow from the tolerance */
+    real tolerance; /* relative error of forces */
     real reach, splitting; /* cutoff and alpha that are used */
     struct ewald_sum *sum; /* the waves; in the double precision instance */
 } parameters;
@@ -128,11 +130,15 @@ static double pair_error(const parameters *p)
 static int prepare(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    const double longest = p->k_cutoff > 0 ? p->k_cutoff
-                           : p->k_max > 0  ? INFINITY
-                                           : 2 * p->splitting * sqrt(-log(2 * p->tolerance));
-    const ewald_waves waves = {longest, p->k_max, p->n_square, p->k_cutoff,
-                               fmax(p->tolerance, pair_error(p))};
+    const int follow = p->k_cutoff == 0 && p->k_max == 0;
+    /* A box that is `growth` times as long has the same k at n as many times larger. */
+    const double growth = host->system->changes & PLUGMC_CHANGED_BOX ? (double)p->growth : 1,
+                 longest = p->k_cutoff > 0 ? p->k_cutoff
+                           : p->k_max > 0
+                               ? INFINITY
+                               : growth * 2 * p->splitting * sqrt(-log(2 * p->tolerance));
+    const ewald_waves waves = {
+        longest, p->k_max, p->n_square, p->k_cutoff, fmax(p->tolerance, pair_error(p)), follow};
     warn_of_background(host);
     int code = charges_cannot_collapse(instance, host);
     return code ? code : ewald_sum_prepare(host, p->bjerrum_length, p->splitting, &waves, &p->sum);
@@ -233,6 +239,11 @@ static const plugmc_parameter table[] = {
         parameters, k_cutoff, "0", 0, 1e9, "1/length",
         "largest length of k, alone or beside k_max, in the box of the start; 0: from the "
         "tolerance, with k_max: no limit"),
+    PLUGMC_REAL_KEY(
+        parameters, growth, "1.1", 1, 100, "",
+        "where movers change boxes: waves from the tolerance suffice until edges are so "
+        "many times as long as at the start; they are growth^3 times as many; no effect "
+        "with k_max or k_cutoff"),
     PLUGMC_REAL_DERIVED(parameters, reach, "cutoff that is used"),
     PLUGMC_REAL_DERIVED(parameters, splitting, "alpha that is used"),
 };

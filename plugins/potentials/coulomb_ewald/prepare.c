@@ -6,6 +6,9 @@
 #include "../rigid_exclusions.h"
 #include "sum_parts.h"
 
+/* A growth of edges below which a warning is given: a liquid that starts a tenth too dense needs 1.035. */
+#define ROOM 1.05
+
 static int is_summed(const plugmc_box *box, const ewald_waves *waves, const int32_t n[3])
 {
     double k[3];
@@ -104,6 +107,28 @@ static double shortest_left_out(const ewald_sum *s, const ewald_waves *waves)
     return sqrt(least);
 }
 
+/* How many times as long the edges can be until the waves do not suffice: check_accuracy in sum.c. No error is above 1/2. */
+static double largest_growth(const ewald_sum *s)
+{
+    if (4 * s->other.allowed >= 1) return INFINITY;
+    return s->other.shortest / (2 * s->alpha * sqrt(-log(4 * s->other.allowed)));
+}
+
+/* Little room is worth a word before hours have passed. */
+static void tell_room(const ewald_sum *s)
+{
+    const double most = largest_growth(s);
+    if (most >= ROOM) return;
+    s->host->warn(
+        s->host->context,
+        "the waves suffice while no edge of the box is more than %.3f times as long as at the "
+        "start, at this shape a volume of %.6g; a larger box ends the run: %s",
+        most, most * most * most * s->system->box.volume,
+        s->other.follow    ? "set growth"
+        : s->other.limited ? "increase k_max, n_square or k_cutoff"
+                           : "increase k_max");
+}
+
 /* Settings that were worse than what is wanted from the beginning are the user's. */
 static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
 {
@@ -112,10 +137,12 @@ static int follow_boxes(ewald_sum *s, const ewald_waves *waves)
     if (!s->other.box)
         return s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY, "no memory for boxes");
     for (int32_t w = 0; w < s->system->walkers; w++) s->other.box[w] = s->system->box;
+    s->other.follow = waves->follow;
     s->other.limited = waves->n_square > 0 || waves->k_cutoff > 0;
     s->other.shortest = shortest_left_out(s, waves);
     s->other.wanted = waves->wanted;
     s->other.allowed = fmax(waves->wanted, error_beyond(s, s->other.shortest));
+    tell_room(s);
     return PLUGMC_OK;
 }
 

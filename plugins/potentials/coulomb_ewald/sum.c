@@ -10,6 +10,7 @@
  * the box of each walker. Weights of the box at the start are kept for all walkers that have it.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,22 +195,33 @@ double error_beyond(const ewald_sum *s, double k)
     return exp(-k * k / (4 * s->alpha * s->alpha)) / 2;
 }
 
-/* No wave gets shorter than by the largest stretch. */
-static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t walker)
+/* What to write where a box has outgrown the waves: with some room beyond it. */
+static void remedy(const ewald_sum *s, const plugmc_box *box, double stretch, char out[128])
 {
-    const double error = error_beyond(s, s->other.shortest / largest_stretch(&s->system->box, box));
-    if (error <= 2 * s->other.allowed) return PLUGMC_OK;
     const double k = 2 * s->alpha * sqrt(-log(2 * s->other.wanted));
     double most = 0;
     for (int d = 0; d < 3; d++)
         most = fmax(most, ceil(k * sqrt(square(box->vector[d])) / (2 * M_PI)));
+    if (s->other.follow)
+        snprintf(out, 128, "set growth = %.2f or more", ceil(20 * stretch + 1) / 20);
+    else
+        snprintf(out, 128, "set k_max = %.0f or more%s", most,
+                 s->other.limited ? ", and n_square or k_cutoff accordingly" : "");
+}
+
+/* No wave gets shorter than by the largest stretch. */
+static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t walker)
+{
+    const double stretch = largest_stretch(&s->system->box, box),
+                 error = error_beyond(s, s->other.shortest / stretch);
+    char set[128];
+    if (error <= 2 * s->other.allowed) return PLUGMC_OK;
+    remedy(s, box, stretch, set);
     return s->host->fail(
         s->host->context, PLUGMC_ERROR_INPUT,
         "the box of walker %d has grown to a volume of %g: the error of the forces with the "
-        "initial set of waves is about %.1e, more than twice the allowed %.1e: set k_max = "
-        "%.0f or more%s",
-        walker, box->volume, error, s->other.allowed, most,
-        s->other.limited ? ", and n_square or k_cutoff accordingly" : "");
+        "waves of the start, in a volume of %g, is about %.1e, more than twice the allowed %.1e: %s",
+        walker, box->volume, s->system->box.volume, error, s->other.allowed, set);
 }
 
 /* The waves in a walker's box, which live until the next call. */

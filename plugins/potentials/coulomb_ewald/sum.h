@@ -14,6 +14,7 @@ typedef struct ewald_waves {
     int64_t k_max, n_square;
     double k_cutoff; /* as given */
     double wanted;   /* error of the forces, in boxes that have changed */
+    int follow; /* the waves follow from the tolerance, and so from the key `growth` where boxes change */
 } ewald_waves;
 
 /* Takes memory for all walkers; `alpha` in 1/length. */

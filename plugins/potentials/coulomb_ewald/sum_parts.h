@@ -57,6 +57,7 @@ typedef struct other_boxes {
     spectrum spectrum;  /* in the box of the walker at hand */
     plugmc_box *box;    /* [walkers] for single moves */
     double *own_weight; /* [walkers][waves] in that box, where it is not that of the start */
+    int follow;         /* as in ewald_waves */
     int limited;        /* n_square or k_cutoff were given */
     double shortest;    /* 1/length: of the waves left out, in the box of the start */
     double wanted;      /* error of the forces, */

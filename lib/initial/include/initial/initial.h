@@ -67,11 +67,29 @@ int64_t centres_in(const plugmc_system *);
  * [particles][3], orientations [particles] of one walker. */
 void molecules_at(const plugmc_system *, uint32_t walker, const double *centres, double *positions,
                   plugmc_orientation *orientations);
+/* Cores: distances that sites of different molecules, and free particles, keep in a random start. At each level the core of a pair
+ * is the largest distance at which its energy without charges is above that of the level, or the hard core if that is larger.
+ * Smaller cores have larger energies. */
+enum { CORE_LEVELS = 4 };
+typedef struct cores {
+    int levels; /* 1: no soft cores, at[0] are the hard ones */
+    double energy
+        [CORE_LEVELS]; /* of a pair, kT of the lowest temperature; INFINITY without soft cores */
+    contacts at[CORE_LEVELS];
+} cores;
+/* `hard` are the contact distances of the system. EXIT_DONE or EXIT_MEMORY; cores_free follows in either case. */
+int cores_make(const plugmc_system *, const contacts *hard, cores *);
+void cores_free(cores *);
+
 /* As random_state, of molecules: first sites and free particles at random, not too near to each other, orientations at random,
- * no hard cores overlap. With hard cores molecules grow as bodies do. */
-random_outcome random_molecules(const plugmc_system *, const contacts *, double random_fraction,
+ * no cores overlap. Molecules grow as bodies do, by the first level of cores at which they fit; `scale` is that of the last. */
+random_outcome random_molecules(const plugmc_system *, const cores *, double random_fraction,
                                 int64_t attempts, uint32_t walker, double *positions,
                                 plugmc_orientation *orientations);
+/* Turns molecules on a lattice until no cores overlap, by the first level at which that can be. If there is none, those with soft cores
+ * grow from there as from random places, and those with hard cores stay as they are. EXIT_DONE or EXIT_MEMORY. */
+int lattice_apart(const plugmc_system *, const cores *, double random_fraction, uint32_t walker,
+                  double *positions, plugmc_orientation *orientations);
 /* Finds orientations [particles] from the positions [particles][3] of all sites, which then become those of the molecules at
  * rest, turned. Returns -1, or the number of the first molecule that has another shape, with the distance of a site
  * from its place in *misfit. */
