@@ -84,35 +84,29 @@ static double weight_of(const widom_group *g, const int64_t *count, double volum
     return weight;
 }
 
-/* values [walkers][WIDOM_MEASURED] */
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+static int measure_one(void *instance, const plugmc_host *host, const plugmc_view *view, int32_t w,
+                       const double *multipliers, widom_walker *out)
 {
     const widom_group *g = instance;
-    void *multipliers;
-    size_t row;
-    int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ,
-                                  &multipliers, &row);
-    for (int32_t w = 0; w < g->system->walkers && !code; w++) {
-        const plugmc_changes changes = {.size = sizeof changes,
-                                        .kind = PLUGMC_GROUP_INSERTED,
-                                        .first = w,
-                                        .walkers = 1,
-                                        .per_walker = g->insertions,
-                                        .group = g->members,
-                                        .species = g->kinds,
-                                        .position = (const double(*)[3])g->position,
-                                        .change = g->change,
-                                        .forbidden = g->forbidden};
-        const double *own = (const double *)((const char *)multipliers + (size_t)w * row);
-        int occupied;
-        double factor = 0;
-        const double weight = weight_of(g, view->count + (int64_t)w * g->system->species_count,
-                                        view->box[w].volume, &occupied);
-        put_groups(g, host, view, w);
-        if (weight > 0) code = widom_factor(host, &changes, own, &factor);
-        widom_put(values + WIDOM_MEASURED * w, factor, weight, occupied);
-    }
-    return code;
+    const plugmc_changes changes = {.size = sizeof changes,
+                                    .kind = PLUGMC_GROUP_INSERTED,
+                                    .first = w,
+                                    .walkers = 1,
+                                    .per_walker = g->insertions,
+                                    .group = g->members,
+                                    .species = g->kinds,
+                                    .position = (const double(*)[3])g->position,
+                                    .change = g->change,
+                                    .forbidden = g->forbidden};
+    out->weight = weight_of(g, view->count + (int64_t)w * g->system->species_count,
+                            view->box[w].volume, &out->occupied);
+    put_groups(g, host, view, w);
+    return out->weight > 0 ? widom_factor(host, &changes, multipliers, &out->factor) : PLUGMC_OK;
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    return widom_measure(instance, host, view, measure_one, values);
 }
 
 /* ---- Results ------------------------------------------------------------------------------------- */
@@ -145,10 +139,9 @@ static int derive(void *instance, const double *means, double *out)
 static const char *lacking(void *instance, const double *means)
 {
     (void)instance;
-    if (!(means[WIDOM_NUMERATOR] > 0))
-        return "no test group could be inserted: use more insertions or more sweeps";
-    return means[WIDOM_OCCUPIED] > 0 ? NULL
-                                     : "there was never such a group, so its activity is unknown";
+    return widom_lacking(means,
+                         "no test group could be inserted: use more insertions or more sweeps",
+                         "there was never such a group, so its activity is unknown");
 }
 
 /* ---- Preparation --------------------------------------------------------------------------------- */
@@ -211,13 +204,6 @@ static int prepare(void *instance, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* It moves nothing. */
-static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
-{
-    (void)instance, (void)host, (void)sweeps;
-    return PLUGMC_OK;
-}
-
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(widom_group, group, NULL, "species of all particles of the group: Ca Cl Cl"),
     PLUGMC_INTEGER_KEY(widom_group, insertions, "100", 1, 1e7, "",
@@ -241,7 +227,7 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_RUNS_ON_CPU,
     .changes = PLUGMC_CHANGED_COUNT,
     .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
+    .sweep = widom_sweep,
     .good_for = "the activity coefficient of a salt; combine it with a mover that displaces"};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "widom_group",

@@ -78,26 +78,22 @@ static int find_factor(const widom_molecule *m, const plugmc_host *host, int32_t
     return widom_factor(host, &changes, multipliers, factor);
 }
 
-/* values [walkers][WIDOM_MEASURED] */
-static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+static int measure_one(void *instance, const plugmc_host *host, const plugmc_view *view, int32_t w,
+                       const double *multipliers, widom_walker *out)
 {
     const widom_molecule *m = instance;
-    void *multipliers;
-    size_t row;
-    int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ,
-                                  &multipliers, &row);
-    for (int32_t w = 0; w < m->system->walkers && !code; w++) {
-        const int64_t n =
-            plugmc_molecules_of_kind(m->kind, view->count + (int64_t)w * m->system->species_count);
-        const double *own = (const double *)((const char *)multipliers + (size_t)w * row);
-        const int room = n < m->kind->capacity || m->kind->grows;
-        const double weight = room ? view->box[w].volume / (double)(n + 1) : 0;
-        double factor = 0;
-        put_molecules(m, host, view, w);
-        if (room) code = find_factor(m, host, w, own, &factor);
-        widom_put(values + WIDOM_MEASURED * w, factor, weight, n > 0);
-    }
-    return code;
+    const int64_t n =
+        plugmc_molecules_of_kind(m->kind, view->count + (int64_t)w * m->system->species_count);
+    const int room = n < m->kind->capacity || m->kind->grows;
+    out->weight = room ? view->box[w].volume / (double)(n + 1) : 0;
+    out->occupied = n > 0;
+    put_molecules(m, host, view, w);
+    return room ? find_factor(m, host, w, multipliers, &out->factor) : PLUGMC_OK;
+}
+
+static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
+{
+    return widom_measure(instance, host, view, measure_one, values);
 }
 
 /* ---- Results ------------------------------------------------------------------------------------- */
@@ -130,11 +126,9 @@ static int derive(void *instance, const double *means, double *out)
 static const char *lacking(void *instance, const double *means)
 {
     (void)instance;
-    if (!(means[WIDOM_NUMERATOR] > 0))
-        return "no test molecule could be inserted: use more insertions or more sweeps";
-    return means[WIDOM_OCCUPIED] > 0
-               ? NULL
-               : "there was never a molecule of the kind, so its activity is unknown";
+    return widom_lacking(means,
+                         "no test molecule could be inserted: use more insertions or more sweeps",
+                         "there was never a molecule of the kind, so its activity is unknown");
 }
 
 /* ---- Preparation ----------------------------------------------------------------------------- */
@@ -159,13 +153,6 @@ static int prepare(void *instance, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %zu test molecules",
                           n);
     for (size_t j = 0; j < n; j++) m->kinds[j] = m->number;
-    return PLUGMC_OK;
-}
-
-/* It moves nothing. */
-static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
-{
-    (void)instance, (void)host, (void)sweeps;
     return PLUGMC_OK;
 }
 
@@ -195,7 +182,7 @@ static const plugmc_mover mover = {
     .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_KEEPS_RIGID,
     .changes = PLUGMC_CHANGED_COUNT,
     .follows = PLUGMC_CHANGED_COUNT,
-    .sweep = sweep,
+    .sweep = widom_sweep,
     .good_for = "the chemical potential of rigid molecules; combine it with rigid"};
 
 PLUGMC_PLUGIN(.kind = PLUGMC_MOVER, .name = "widom_molecule",

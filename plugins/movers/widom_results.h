@@ -28,16 +28,6 @@ static inline const char *widom_energy_unit(const plugmc_system *system)
     return isnan(system->temperature) ? "kT" : plugmc_energy_unit(system);
 }
 
-/* One walker: the mean of exp(-dU/kT), w (0 where there is no room), and whether one could be taken away. */
-static inline void widom_put(double values[WIDOM_MEASURED], double factor, double weight,
-                             int occupied)
-{
-    values[WIDOM_FACTOR] = factor;
-    values[WIDOM_NUMERATOR] = weight * factor;
-    values[WIDOM_DENOMINATOR] = weight;
-    values[WIDOM_OCCUPIED] = occupied;
-}
-
 static inline int widom_derive(const plugmc_system *system, const double *means, double *out)
 {
     const double kT = widom_temperature(system);
@@ -67,6 +57,55 @@ static inline int widom_factor(const plugmc_host *host, const plugmc_changes *ch
         if (!changes->forbidden[j]) *factor += exp(-sum) / (double)n;
     }
     return code;
+}
+
+/* What one walker gives: the mean of exp(-dU/kT) of its test insertions (`factor`, left at 0 where there is no room), the weight w,
+ * and whether one could be taken away. `multipliers` [terms] are those of its rung. */
+typedef struct widom_walker {
+    double factor, weight;
+    int occupied;
+} widom_walker;
+typedef int widom_one(void *instance, const plugmc_host *, const plugmc_view *, int32_t w,
+                      const double *multipliers, widom_walker *out);
+
+static inline void widom_put(double values[WIDOM_MEASURED], const widom_walker *of)
+{
+    values[WIDOM_FACTOR] = of->factor;
+    values[WIDOM_NUMERATOR] = of->weight * of->factor;
+    values[WIDOM_DENOMINATOR] = of->weight;
+    values[WIDOM_OCCUPIED] = of->occupied;
+}
+
+/* plugmc_observable.measure by a function for one walker: values [walkers][WIDOM_MEASURED]. */
+static inline int widom_measure(void *instance, const plugmc_host *host, const plugmc_view *view,
+                                widom_one *one, double *values)
+{
+    void *multipliers;
+    size_t row;
+    int code = host->state->array(host->state, PLUGMC_STATE_MULTIPLIER, PLUGMC_ON_HOST, PLUGMC_READ,
+                                  &multipliers, &row);
+    for (int32_t w = 0; w < host->system->walkers && !code; w++) {
+        widom_walker found = {0};
+        code = one(instance, host, view, w,
+                   (const double *)((const char *)multipliers + (size_t)w * row), &found);
+        widom_put(values + WIDOM_MEASURED * w, &found);
+    }
+    return code;
+}
+
+/* plugmc_mover.sweep: test insertions move nothing. */
+static inline int widom_sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
+{
+    (void)instance, (void)host, (void)sweeps;
+    return PLUGMC_OK;
+}
+
+/* plugmc_observable.lacking, with a sentence for each reason. */
+static inline const char *widom_lacking(const double *means, const char *never_inserted,
+                                        const char *never_there)
+{
+    if (!(means[WIDOM_NUMERATOR] > 0)) return never_inserted;
+    return means[WIDOM_OCCUPIED] > 0 ? NULL : never_there;
 }
 
 #endif

@@ -160,6 +160,16 @@ struct law law_of(const char *name, const char *keys, ...) __attribute__((format
 /* Bins of a law, about equally probable, become the numbers of a test: the first bins - 1 of them. */
 void law_bins(law_test *, const struct law *, int bins);
 int law_bin(const law_test *, double value);
+/* One sample of a value: its bin has one more. */
+void law_count(const law_test *, double value, double *out, double *samples);
+/* law_test.measure of the volume of a walker. */
+void law_measure_volume(const law_test *, const snapshot_of_run *, int walker, double *out,
+                        double *samples);
+/* The test with a law by its name and keys, in so many bins. */
+void law_try_in_bins(subject *, law_test *, struct law, int bins);
+/* The test of two boxes that share four things without energies, and the volume `all`: every number is as likely as every other,
+ * and so is every volume. */
+void law_try_even(subject *, law_test *, bool volumes, double all);
 
 law_test law_of_field(subject *, int dimension, double temperature, int bins);
 law_test law_of_pair(subject *, int dimension, bool hard);

@@ -22,21 +22,13 @@ setting setting_of_pressure(subject *s, int dimension, int particles, double dia
     return of;
 }
 
-static void measure_volume(const law_test *t, const snapshot_of_run *now, int w, double *out,
-                           double *samples)
-{
-    const int bin = law_bin(t, now->boxes[w].volume);
-    if (bin < t->dims) out[bin] += 1;
-    *samples += 1;
-}
-
 static law_test volume_test(const char *check, const char *compared)
 {
     return (law_test){
         .check = check,
         .compared = compared,
         .what = "the volume",
-        .measure = measure_volume,
+        .measure = law_measure_volume,
         .advice =
             "look at log_factor: (N + 1) ln(V'/V) where ln V is drawn, N ln(V'/V) where V is; "
             "particles go along at fixed fractional coordinates, and -ln p has P V / kT already"};
@@ -61,10 +53,8 @@ static void law_beside_cells(subject *s)
     setting_beside_cells(&t.setting, 0.3);
     t.samples = s->target->quick ? 200 : 600;
     t.interval = 2;
-    law l = law_of("volume", "dimension=2 particles=8 pressure=%g kT=%g", pressure, kT);
-    law_bins(&t, &l, 13);
-    free(l.points);
-    law_try(s, &t);
+    law_try_in_bins(
+        s, &t, law_of("volume", "dimension=2 particles=8 pressure=%g kT=%g", pressure, kT), 13);
 }
 
 static void law_of_pressure(subject *s, int dimension, int particles, double diameter,
@@ -75,11 +65,10 @@ static void law_of_pressure(subject *s, int dimension, int particles, double dia
                             : "volumes of free particles against V^N exp(-PV/kT)");
     t.setting = setting_of_pressure(s, dimension, particles, diameter);
     t.interval = 2;
-    law l = law_of("volume", "dimension=%d particles=%d pressure=%g kT=%g core=%g", dimension,
-                   particles, pressure, kT, diameter);
-    law_bins(&t, &l, 13);
-    free(l.points);
-    law_try(s, &t);
+    law_try_in_bins(s, &t,
+                    law_of("volume", "dimension=%d particles=%d pressure=%g kT=%g core=%g",
+                           dimension, particles, pressure, kT, diameter),
+                    13);
 }
 
 /* Every pair by its nearest image, whatever the size of the box. */
@@ -98,10 +87,7 @@ static void law_of_charges(subject *s)
     setting_add(t.setting.potentials,
                 "[potential coulomb]\nbjerrum_length = 2\nminimum_image = yes\n");
     setting_add(t.setting.after, "[mover serial]\nstep = 1.5\n");
-    law l = law_of("volume", "dimension=2 coulomb=2 pressure=0.2 kT=1.2");
-    law_bins(&t, &l, 13);
-    free(l.points);
-    law_try(s, &t);
+    law_try_in_bins(s, &t, law_of("volume", "dimension=2 coulomb=2 pressure=0.2 kT=1.2"), 13);
 }
 
 /* ---- Walkers that share volume and particles ---------------------------------------------------- */
@@ -126,9 +112,7 @@ static void measure_share(const law_test *t, const snapshot_of_run *now, int w, 
 {
     const double value =
         t->parameters[0] > 0 ? now->boxes[w].volume : (double)now->counts[w * now->species];
-    const int bin = law_bin(t, value);
-    if (bin < t->dims) out[bin] += 1;
-    *samples += 1;
+    law_count(t, value, out, samples);
 }
 
 /* Of an ideal gas every number is as likely as every other, and so is every volume. */
@@ -144,10 +128,7 @@ static void law_of_shares(subject *s, int dimension, bool volumes)
         .advice = advice_shared,
         .parameters = {volumes}};
     t.setting = setting_of_shared_boxes(s, dimension);
-    law l = law_of("even", volumes ? "from=0 to=%g" : "total=4", 2 * pow(2, dimension));
-    law_bins(&t, &l, volumes ? 12 : 5);
-    free(l.points);
-    law_try(s, &t);
+    law_try_even(s, &t, volumes, 2 * pow(2, dimension));
 }
 
 /* Probabilities of 0, 1 and 2 particles in one of two boxes that share two hard disks and the volume `all`. */

@@ -53,6 +53,32 @@ int law_bin(const law_test *t, double value)
     return bin;
 }
 
+void law_count(const law_test *t, double value, double *out, double *samples)
+{
+    const int bin = law_bin(t, value);
+    if (bin < t->dims) out[bin] += 1;
+    *samples += 1;
+}
+
+void law_measure_volume(const law_test *t, const snapshot_of_run *now, int w, double *out,
+                        double *samples)
+{
+    law_count(t, now->boxes[w].volume, out, samples);
+}
+
+void law_try_in_bins(subject *s, law_test *t, struct law l, int bins)
+{
+    law_bins(t, &l, bins);
+    free(l.points);
+    law_try(s, t);
+}
+
+void law_try_even(subject *s, law_test *t, bool volumes, double all)
+{
+    law_try_in_bins(s, t, law_of("even", volumes ? "from=0 to=%g" : "total=4", all),
+                    volumes ? 12 : 5);
+}
+
 /* ---- A test ------------------------------------------------------------------------------------ */
 
 static int unit_count(const law_test *t)

@@ -271,9 +271,7 @@ static void law_of_two(subject *s)
 static void measure_numbers(const law_test *t, const snapshot_of_run *now, int w, double *out,
                             double *samples)
 {
-    const int bin = law_bin(t, (double)now->counts[w] / 2);
-    if (bin < t->dims) out[bin] += 1;
-    *samples += 1;
+    law_count(t, (double)now->counts[w] / 2, out, samples);
 }
 
 /* Probabilities of numbers up to `most` from their weights; bins with less than a hundredth are joined with the next. */
@@ -376,30 +374,21 @@ static setting short_dumbbells(subject *s, double temperature, int count, int mo
     return of;
 }
 
-static void measure_volume(const law_test *t, const snapshot_of_run *now, int w, double *out,
-                           double *samples)
-{
-    const int bin = law_bin(t, now->boxes[w].volume);
-    if (bin < t->dims) out[bin] += 1;
-    *samples += 1;
-}
-
 static void law_of_volumes(subject *s)
 {
     const double kT = 1.4, pressure = 0.6;
     law_test t = {.check = "law: pressure, molecules",
                   .compared = "volumes of four molecules without energies against V^N exp(-PV/kT)",
                   .what = "the volume",
-                  .measure = measure_volume,
+                  .measure = law_measure_volume,
                   .advice = advice_boxes,
                   .interval = 2};
     t.setting = short_dumbbells(s, kT, 4, 0);
     t.setting.pressure = pressure;
     t.setting.part = 0.4;
-    law l = law_of("volume", "dimension=3 particles=4 pressure=%g kT=%g core=0", pressure, kT);
-    law_bins(&t, &l, 13);
-    free(l.points);
-    law_try(s, &t);
+    law_try_in_bins(
+        s, &t, law_of("volume", "dimension=3 particles=4 pressure=%g kT=%g core=0", pressure, kT),
+        13);
 }
 
 static int boxes_together(const subject *s)
@@ -416,16 +405,13 @@ static void law_of_shared_molecules(subject *s, bool volumes)
                       "volumes against even laws",
                   .what = volumes ? "the volume" : "the number of molecules",
                   .together = boxes_together(s),
-                  .measure = volumes ? measure_volume : measure_numbers,
+                  .measure = volumes ? law_measure_volume : measure_numbers,
                   .advice = advice_boxes};
     t.setting = short_dumbbells(s, 1.3, 2, 4);
     t.setting.part = 1;
     if (subject_key(s, "trials") && subject_key(s, "volume_trials"))
         snprintf(t.setting.keys, sizeof t.setting.keys, "trials = 10\nvolume_trials = 10\n");
-    law l = law_of("even", volumes ? "from=0 to=%g" : "total=4", 2 * pow(t.setting.edge, 3));
-    law_bins(&t, &l, volumes ? 12 : 5);
-    free(l.points);
-    law_try(s, &t);
+    law_try_even(s, &t, volumes, 2 * pow(t.setting.edge, 3));
 }
 
 /* In two boxes whose volumes stay. */

@@ -155,9 +155,7 @@ static void measure_numbers(const law_test *t, const snapshot_of_run *now, int w
                             double *samples)
 {
     const int which = (int)t->parameters[0];
-    const int bin = law_bin(t, (double)now->counts[2 * w + which]);
-    if (bin < t->dims) out[bin] += 1;
-    *samples += 1;
+    law_count(t, (double)now->counts[2 * w + which], out, samples);
 }
 
 /* Probability of each number of one species, among all numbers that can be reached from the start. */

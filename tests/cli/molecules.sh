@@ -105,20 +105,19 @@ mutant()
     chmod go-w "$2.so"
 }
 
+# begin SWEEPS EQUILIBRATE SEED WALKERS SIZE [LINE...]: the head of sim.ini, a box of a size (a line of [box]), and further lines of [run]
+begin()
+{
+    { printf '[run]\nsweeps = %s\nequilibrate = %s\nseed = %s\nwalkers = %s\nthreads = 1\n' "${@:1:4}"
+      [ $# -lt 6 ] || printf '%s\n' "${@:6}"
+      printf '[box]\ndimension = 3\n%s\n' "$5"; } >sim.ini
+}
+
 # 20 molecules and 5 particles without energies at pressure 1: <V> = (25 + 1) kT.
 ideal()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = 4000
-	equilibrate = 200
-	seed = 4
-	walkers = 8
-	threads = 1
-	pressure = 1
-	[box]
-	dimension = 3
-	lx = 3
+    begin 4000 200 4 8 'lx = 3' 'pressure = 1'
+    cat >>sim.ini <<-END
 	[species a]
 	count = 5
 	[molecule triangle]
@@ -163,18 +162,8 @@ test_a_box_move_that_counts_sites_is_seen()
 # Bent molecules and particles, whose pair energies jump at the cutoff, at constant pressure: the mean of the virial is what was given.
 test_molecules_have_the_pressure_that_is_given()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = 3000
-	equilibrate = 800
-	seed = 5
-	walkers = 8
-	threads = 1
-	temperature = 2
-	pressure = 1
-	[box]
-	dimension = 3
-	density = 0.35
+    begin 3000 800 5 8 'density = 0.35' 'temperature = 2' 'pressure = 1'
+    cat >>sim.ini <<-END
 	[species a]
 	[species b]
 	count = 10
@@ -209,17 +198,8 @@ test_molecules_have_the_pressure_that_is_given()
 # two SWEEPS CENTRE [PLUGIN]: two dumbbells in a cube, which are a pair for part of the time. The mean energy is a quadrature.
 two()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = $1
-	equilibrate = 200
-	seed = 8
-	walkers = 64
-	threads = 1
-	temperature = 0.35
-	[box]
-	dimension = 3
-	lx = 5.1
+    begin "$1" 200 8 64 'lx = 5.1' 'temperature = 0.35'
+    cat >>sim.ini <<-END
 	[species a]
 	[molecule dumbbell]
 	sites = a a
@@ -463,15 +443,8 @@ test_molecules_that_are_pushed_into_each_other_are_told()
 # Cores within molecules may touch and overlap; those of different molecules do not.
 test_molecules_of_hard_spheres()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = 300
-	equilibrate = 50
-	seed = 4
-	threads = 1
-	[box]
-	dimension = 3
-	density = 0.5
+    begin 300 50 4 1 'density = 0.5'
+    cat >>sim.ini <<-END
 	[species a]
 	diameter = 1
 	[molecule dumbbell]
@@ -565,16 +538,8 @@ test_molecules_on_a_mesh_have_the_law_of_an_ewald_sum()
 # which there are three, and particles
 reservoir()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = 3000
-	equilibrate = 100
-	seed = 4
-	walkers = 8
-	threads = 1
-	[box]
-	dimension = 3
-	lx = 3
+    begin 3000 100 4 8 'lx = 3'
+    cat >>sim.ini <<-END
 	[species a]
 	[species b]
 	[species c]
@@ -664,17 +629,8 @@ test_removals_without_a_weight_are_seen()
 # charged SWEEPS [PLUGIN]: charged dumbbells beside an Ewald sum, with an activity of 0.04, and test molecules
 charged()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = $1
-	equilibrate = 200
-	seed = 4
-	walkers = 4
-	threads = 1
-	temperature = 3
-	[box]
-	dimension = 3
-	lx = 5
+    begin "$1" 200 4 4 'lx = 5' 'temperature = 3'
+    cat >>sim.ini <<-END
 	[species a]
 	charge = 1
 	[species b]
@@ -1029,16 +985,8 @@ test_two_kinds_of_molecules_have_the_exact_numbers()
 # ideal_kinds: twelve molecules without energies that become each other
 ideal_kinds()
 {
-    cat >sim.ini <<-END
-	[run]
-	sweeps = 3000
-	equilibrate = 100
-	seed = 4
-	walkers = 8
-	threads = 1
-	[box]
-	dimension = 3
-	lx = 3
+    begin 3000 100 4 8 'lx = 3'
+    cat >>sim.ini <<-END
 	[species a]
 	[species b]
 	[species c]
