@@ -16,10 +16,11 @@
 #define CB_OTHERS CB_ROUNDED(CB_CAP) /* first entry of another cell */
 #define CB_TURNS (CB_OTHERS / 32)    /* own particles a lane */
 #define CB_WARPS (CB_BLOCK / 32)
-#define CB_MOVES (CB_TRIALS < 32 ? CB_TRIALS : 32) /* at a time */
+/* Moves that are weighed at a time; entries that are looked at, and particles that are then met, before the rest; where in
+ * the room for those an entry goes that does not count. */
+#define CB_MOVES (CB_TRIALS < 32 ? CB_TRIALS : 32)
+#define CB_AT_A_TIME 64
 #define CB_NO_ENTRY (2 * CB_AT_A_TIME)
-#define CB_AT_A_TIME                                                                               \
-    64 /* entries that are looked at, and particles that are then met, before the rest */
 
 /* The list of a cell. Coordinates are relative to its centre. */
 typedef struct cb_list {
