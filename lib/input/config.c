@@ -8,7 +8,6 @@
 
 #include "input/former_keys.h"
 #include "input/molecule_places.h"
-#include "input/reservoir.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -220,10 +219,27 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* A species without a `count` is one of molecules alone. With a reservoir, which fills the box, a run begins without any. */
-static void check_count(const config *c, const ini_section *s, int32_t species, report *r)
+/* Whether a variable of the ladder is the chemical potential of a section. */
+static bool varies_mu(const char *vary, const char *label)
 {
-    if (ini_get(s, "count") || reservoir_is_given(c, species)) return;
+    const size_t n = strlen(label);
+    return vary && !strncmp(vary, label, n) && !strcmp(vary + n, ".mu");
+}
+
+/* Whether a section says what its reservoir is: one of the words of reservoir.h, or a ladder. */
+static bool has_reservoir(const config *c, const ini_section *s)
+{
+    static const char *const words[] = {"activity", "mu", "chemical_potential", "fugacity",
+                                        "pressure"};
+    bool has = varies_mu(c->ladder.vary, s->label) || varies_mu(c->ladder.vary_2, s->label);
+    for (int i = 0; i < PLUGMC_COUNT(words); i++) has |= ini_get(s, words[i]) != NULL;
+    return has;
+}
+
+/* A species without a `count` is one of molecules alone. With a reservoir, which fills the box, a run begins without any. */
+static void check_count(const config *c, const ini_section *s, report *r)
+{
+    if (ini_get(s, "count") || has_reservoir(c, s)) return;
     for (int k = 0; k < c->molecule_count; k++)
         if (has_word(c->molecules[k].sites, s->label)) return;
     report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
@@ -234,7 +250,7 @@ static void check_count(const config *c, const ini_section *s, int32_t species, 
 static void check_molecules(const config *c, const ini_section *s, int32_t k, report *r)
 {
     const bool of_file = c->initial.state == INITIAL_FILE && c->molecules[k].max_count > 0;
-    if (ini_get(s, "count") || reservoir_is_given(c, c->species_count + k) || of_file) return;
+    if (ini_get(s, "count") || has_reservoir(c, s) || of_file) return;
     report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                  "[%s] key 'count' is missing: number of molecules in each walker, which have no "
                  "reservoir that would fill the box",
@@ -244,10 +260,10 @@ static void check_molecules(const config *c, const ini_section *s, int32_t k, re
 /* After all sections that say where numbers come from. */
 static void check_counts(const config *c, report *r)
 {
-    int32_t species = 0, molecules = 0;
+    int32_t molecules = 0;
     for (int i = 0; i < c->ini.count; i++) {
         const ini_section *s = &c->ini.sections[i];
-        if (!strcmp(s->kind, "species")) check_count(c, s, species++, r);
+        if (!strcmp(s->kind, "species")) check_count(c, s, r);
         if (!strcmp(s->kind, "molecule")) check_molecules(c, s, molecules++, r);
     }
 }
