@@ -4,7 +4,7 @@
 
 #include <plugmc/everything.h>
 
-/* A view of the same positions on the host, in copy [walkers][particles][3]; out->size is set. */
+/* A view of the same positions and sweep on the host, in copy [walkers][particles][3]; out->size is set. */
 static inline int bring_to_host(const plugmc_host *host, const plugmc_view *view, double *copy,
                                 plugmc_view *out)
 {
@@ -12,7 +12,9 @@ static inline int bring_to_host(const plugmc_host *host, const plugmc_view *view
     int code =
         host->gpu->download(host->context, copy, (plugmc_device_pointer)(uintptr_t)view->positions,
                             numbers * sizeof *copy);
-    return code ? code : host->view(host->context, copy, 0, out);
+    if (!code) code = host->view(host->context, copy, 0, out);
+    out->sweep = view->sweep; /* random numbers go by it */
+    return code;
 }
 
 #endif

@@ -350,12 +350,6 @@ optimised()
     ! grep "^$1" cpu.ini | cmp -s - <(grep "^$1" sim.ini) || fail "there was no step"
 }
 
-case_mixing_is_optimised()
-{
-    carbon "[mover particle_by_particle]" "step = 0.5" "target_acceptance = 0" | sed 's/^state = random/state = near_ions/' >sim.ini
-    optimised mixing
-}
-
 case_slater_is_optimised()
 {
     { header 33; cat; } >sim.ini <<-END

@@ -16,11 +16,11 @@
 #define CB_OTHERS CB_ROUNDED(CB_CAP) /* first entry of another cell */
 #define CB_TURNS (CB_OTHERS / 32)    /* own particles a lane */
 #define CB_WARPS (CB_BLOCK / 32)
-/* Moves that are weighed at a time; entries that are looked at, and particles that are then met, before the rest; where in
- * the room for those an entry goes that does not count. */
+/* Moves that are weighed at a time; entries that are looked at, and particles that are then met, before the rest; room for
+ * those, at whose end each lane has a place for entries that do not count. */
 #define CB_MOVES (CB_TRIALS < 32 ? CB_TRIALS : 32)
 #define CB_AT_A_TIME 64
-#define CB_NO_ENTRY (2 * CB_AT_A_TIME)
+#define CB_CHOSEN_ROOM (2 * CB_AT_A_TIME + 32)
 
 /* The list of a cell. Coordinates are relative to its centre. */
 typedef struct cb_list {
@@ -358,13 +358,13 @@ PLUGMC_FN void cb_meet_chosen(cb_trial *trial, cb_walls walls, const cb_walker *
     __syncwarp();
 }
 
-/* Move number b meets the particles of other cells, and own ones where each has a sum of its own. Those that do not count are
- * written to the last place of `chosen`. */
+/* Move number b meets the particles of other cells, and own ones where each has a sum of its own. */
 PLUGMC_FN void cb_meet_all(cb_trial *trial, cb_walls walls, const cb_walker *walkers, int walker,
                            cb_moves *moves, const cb_list *list, uint32_t chosen, int lane, int own,
                            int others, int b)
 {
     const uint32_t below = (1u << lane) - 1, bytes = moves->bytes[b], most = moves->most[b];
+    const int nowhere = 2 * CB_AT_A_TIME + lane;
     int n = 0;
 #pragma unroll 1
     for (int begin = lane; begin < others + lane; begin += CB_AT_A_TIME) {
@@ -378,7 +378,7 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, cb_walls walls, const cb_walker *wal
         for (int h = 0; h < CB_AT_A_TIME / 32; h++) {
             const bool met = square[h] <= most;
             const unsigned all = __ballot_sync(CB_ALL, met);
-            cb_choose(chosen, met ? n + __popc(all & below) : CB_NO_ENTRY, begin + 32 * h);
+            cb_choose(chosen, met ? n + __popc(all & below) : nowhere, begin + 32 * h);
             n += __popc(all);
         }
         if (n < CB_AT_A_TIME) continue;
@@ -389,8 +389,7 @@ PLUGMC_FN void cb_meet_all(cb_trial *trial, cb_walls walls, const cb_walker *wal
     }
     if (CB_TURNS == 1) {
         const int i = moves->entry[b];
-        cb_choose(chosen, lane < own && lane != i ? n + lane - (lane > i) : CB_NO_ENTRY,
-                  lane | CB_OWN);
+        cb_choose(chosen, lane < own && lane != i ? n + lane - (lane > i) : nowhere, lane | CB_OWN);
         n += own - 1;
     }
     cb_meet_chosen(trial, walls, walkers, walker, moves, list, chosen, lane, n, b);
@@ -527,7 +526,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
 {
     __shared__ cb_list list;
     __shared__ __align__(16) cb_moves moves;
-    __shared__ uint16_t chosen[CB_WARPS][2 * CB_AT_A_TIME + 2];
+    __shared__ uint16_t chosen[CB_WARPS][CB_CHOSEN_ROOM];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     cb_task task;
     plugmc_wait();

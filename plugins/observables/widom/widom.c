@@ -155,7 +155,6 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     int code = find_constants(w, host, view);
     if (!code && view->on_device && system->bodies) {
         code = bring_to_host(host, view, w->on_host, &there);
-        there.sweep = view->sweep; /* of which test positions are drawn */
         view = &there;
     }
     if (!code)
