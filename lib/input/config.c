@@ -8,6 +8,7 @@
 
 #include "input/former_keys.h"
 #include "input/molecule_places.h"
+#include "input/reservoir_keys.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -219,20 +220,11 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Whether a variable of the ladder is the chemical potential of a section. */
-static bool varies_mu(const char *vary, const char *label)
-{
-    const size_t n = strlen(label);
-    return vary && !strncmp(vary, label, n) && !strcmp(vary + n, ".mu");
-}
-
-/* Whether a section says what its reservoir is: one of the words of reservoir.h, or a ladder. */
+/* Whether a section says what its reservoir is. */
 static bool has_reservoir(const config *c, const ini_section *s)
 {
-    static const char *const words[] = {"activity", "mu", "chemical_potential", "fugacity",
-                                        "pressure"};
-    bool has = varies_mu(c->ladder.vary, s->label) || varies_mu(c->ladder.vary_2, s->label);
-    for (int i = 0; i < PLUGMC_COUNT(words); i++) has |= ini_get(s, words[i]) != NULL;
+    bool has = is_mu_of(c->ladder.vary, s->label) || is_mu_of(c->ladder.vary_2, s->label);
+    for (int k = 0; k < RESERVOIR_KEYS; k++) has |= ini_get(s, reservoir_keys[k]) != NULL;
     return has;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "input/peng_robinson.h"
+#include "input/reservoir_keys.h"
 
 static const char ways[] = "activity, mu, chemical_potential, fugacity and pressure";
 
@@ -86,32 +87,23 @@ int reservoir_line(const config *c, int32_t owner, const char *key)
 
 /* ---- Which keys there are ------------------------------------------------------------------------------ */
 
-enum { WAYS = 5 };
-
-static void find_ways(const keys *s, const char *out[WAYS])
+/* Of reservoir_keys those that are there; NULL for the others. */
+static void find_ways(const keys *s, const char *found[RESERVOIR_KEYS])
 {
-    out[0] = s->activity > 0 ? "activity" : NULL;
-    out[1] = s->mu.count ? "mu" : NULL;
-    out[2] = s->chemical_potential.count ? "chemical_potential" : NULL;
-    out[3] = s->fugacity > 0 ? "fugacity" : NULL;
-    out[4] = s->pressure > 0 ? "pressure" : NULL;
+    const bool there[RESERVOIR_KEYS] = {s->activity > 0, s->mu.count > 0,
+                                        s->chemical_potential.count > 0, s->fugacity > 0,
+                                        s->pressure > 0};
+    for (int k = 0; k < RESERVOIR_KEYS; k++) found[k] = there[k] ? reservoir_keys[k] : NULL;
 }
 
 const char *reservoir_key(const config *c, int32_t owner)
 {
-    const char *found[WAYS];
+    const char *found[RESERVOIR_KEYS];
     const keys own = keys_of(c, owner);
     find_ways(&own, found);
-    for (int k = 0; k < WAYS; k++)
+    for (int k = 0; k < RESERVOIR_KEYS; k++)
         if (found[k]) return found[k];
     return NULL;
-}
-
-/* "NAME.mu" of this one. */
-static bool is_mu_of(const char *key, const char *name)
-{
-    const size_t n = strlen(name);
-    return key && !strncmp(key, name, n) && !strcmp(key + n, ".mu");
 }
 
 bool reservoir_is_given(const config *c, int32_t s)
@@ -154,9 +146,9 @@ static double positive(const char *text)
 static int check_ways(const config *c, int32_t s, report *r)
 {
     const keys all = keys_of(c, s), *own = &all;
-    const char *name = reservoir_section(c, s), *found[WAYS], *first = NULL;
+    const char *name = reservoir_section(c, s), *found[RESERVOIR_KEYS], *first = NULL;
     find_ways(own, found);
-    for (int k = 0; k < WAYS; k++) {
+    for (int k = 0; k < RESERVOIR_KEYS; k++) {
         if (found[k] && first)
             return refuse(c, s, found[k], "[%s] has %s and %s: give one of %s", name, first,
                           found[k], ways);

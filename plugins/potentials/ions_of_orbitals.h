@@ -20,6 +20,18 @@ static inline const char *ions_of_orbitals(const plugmc_host *host, plugmc_ions 
     return NULL;
 }
 
+/* Numbers the elements of the first n ions as they come, from 0: number [n]. Returns how many elements there are. */
+static inline int32_t number_elements(const plugmc_ions *ions, int32_t n, int32_t *number)
+{
+    int32_t elements = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t before = 0;
+        while (ions->atomic_number[before] != ions->atomic_number[i]) before++;
+        number[i] = before < i ? number[before] : elements++;
+    }
+    return elements;
+}
+
 /* Between places, of which the nearest images count: good where they are near each other. */
 static inline double ion_distance(const plugmc_box *box, const double a[3], const double b[3])
 {

@@ -52,12 +52,12 @@ PLUGMC_FN real pair_range(const parameters *p)
     return PLUGMC_NO_RANGE;
 }
 
-PLUGMC_FN real slope_of(const parameters *p, int same)
+PLUGMC_FN real a_of(const parameters *p, int same)
 {
     return same ? (p->like.count ? p->like_cusp : 0) : (p->unlike.count ? p->unlike_cusp : 0);
 }
 
-PLUGMC_FN real bend_of(const parameters *p, int same)
+PLUGMC_FN real b_of(const parameters *p, int same)
 {
     const plugmc_list *list = same ? &p->like : &p->unlike;
     return list->count ? list->values[0] : (real)0;
@@ -66,14 +66,14 @@ PLUGMC_FN real bend_of(const parameters *p, int same)
 PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site a, plugmc_site b)
 {
     const int same = a.species == b.species;
-    return twice_pade(slope_of(p, same), bend_of(p, same), plugmc_sqrt(s.r2));
+    return twice_pade(a_of(p, same), b_of(p, same), plugmc_sqrt(s.r2));
 }
 
 PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_site a,
                                plugmc_site b, real *first, real *second)
 {
     const int same = a.species == b.species;
-    pade_slopes(slope_of(p, same), bend_of(p, same), plugmc_sqrt(s.r2), first, second);
+    pade_slopes(a_of(p, same), b_of(p, same), plugmc_sqrt(s.r2), first, second);
 }
 
 /* ---- Ions --------------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ PLUGMC_FN plugmc_separation from_ion(const real *ion, plugmc_position r)
     return s;
 }
 
-PLUGMC_FN real bend_at(const parameters *p, const real *ion)
+PLUGMC_FN real b_at(const parameters *p, const real *ion)
 {
     return p->chi.values[(int32_t)ion[CENTRE_NUMBER]];
 }
@@ -99,7 +99,7 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
     (void)a, (void)outside;
     for (int32_t i = 0; i < p->centres.count; i += CENTRE_NUMBERS) {
         const real *ion = p->centres.values + i;
-        sum += twice_pade(ion[CENTRE_SLOPE], bend_at(p, ion), plugmc_sqrt(from_ion(ion, r).r2));
+        sum += twice_pade(ion[CENTRE_SLOPE], b_at(p, ion), plugmc_sqrt(from_ion(ion, r).r2));
     }
     return sum;
 }
@@ -113,7 +113,7 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
         const real *ion = p->centres.values + i;
         const plugmc_separation s = from_ion(ion, r);
         real first, second;
-        pade_slopes(ion[CENTRE_SLOPE], bend_at(p, ion), plugmc_sqrt(s.r2), &first, &second);
+        pade_slopes(ion[CENTRE_SLOPE], b_at(p, ion), plugmc_sqrt(s.r2), &first, &second);
         gradient[0] += first * s.x;
         gradient[1] += first * s.y;
         gradient[2] += first * s.z;
@@ -129,7 +129,7 @@ PLUGMC_FN void pair_variational(const parameters *p, plugmc_position at, plugmc_
     const int same = a.species == b.species;
     (void)at;
     if (same ? p->like.count : p->unlike.count)
-        pade_tally(t, same ? 0 : p->like.count, 2, s, slope_of(p, same), bend_of(p, same));
+        pade_tally(t, same ? 0 : p->like.count, 2, s, a_of(p, same), b_of(p, same));
 }
 
 PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_site a,
@@ -140,7 +140,7 @@ PLUGMC_FN void field_variational(const parameters *p, plugmc_position r, plugmc_
     for (int32_t i = 0; i < p->centres.count; i += CENTRE_NUMBERS) {
         const real *ion = p->centres.values + i;
         pade_tally(t, before + (int32_t)ion[CENTRE_NUMBER], 1, from_ion(ion, r), ion[CENTRE_SLOPE],
-                   bend_at(p, ion));
+                   b_at(p, ion));
     }
 }
 
@@ -236,27 +236,9 @@ static int own_numbers(parameters *p, const plugmc_host *host)
     return PLUGMC_OK;
 }
 
-/* The number of an ion's element among those of the ions before it, which are counted in *elements. */
-static int32_t element_of(const plugmc_ions *ions, int32_t ion, int32_t *elements)
-{
-    int32_t seen = 0;
-    for (int32_t i = 0; i <= ion; i++) {
-        int first = 1;
-        for (int32_t j = 0; j < i && first; j++)
-            first = ions->atomic_number[j] != ions->atomic_number[i];
-        if (first && ions->atomic_number[i] == ions->atomic_number[ion]) {
-            if (seen + 1 > *elements) *elements = seen + 1;
-            return seen;
-        }
-        seen += first;
-    }
-    return 0;
-}
-
 static int prepare_ions(parameters *p, const plugmc_host *host)
 {
     plugmc_ions ions;
-    int32_t elements = 0;
     if (p->chi.count != p->chi_cusp.count)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "chi has %d numbers and chi_cusp %d: give one of each for every element",
@@ -268,10 +250,12 @@ static int prepare_ions(parameters *p, const plugmc_host *host)
                           "chi needs ions, and no potential with orbitals has any");
     real *centres =
         host->allocate(host->context, (size_t)ions.count * CENTRE_NUMBERS * sizeof *centres);
-    if (!centres) return lacks_memory(host);
+    int32_t *element = host->allocate(host->context, (size_t)ions.count * sizeof *element);
+    if (!centres || !element) return lacks_memory(host);
+    const int32_t elements = number_elements(&ions, ions.count, element);
     p->centres = (plugmc_list){centres, ions.count * CENTRE_NUMBERS};
     for (int32_t i = 0; i < ions.count; i++, centres += CENTRE_NUMBERS) {
-        const int32_t own = element_of(&ions, i, &elements);
+        const int32_t own = element[i];
         for (int d = 0; d < 3; d++) centres[CENTRE_X + d] = (real)ions.positions[i][d];
         centres[CENTRE_SLOPE] = own < p->chi.count ? p->chi_cusp.values[own] : 0;
         centres[CENTRE_NUMBER] = (real)own;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/comparison.h"
+#include "input/reservoir_keys.h"
 #include "reweight.h"
 #include "archive/frozen.h"
 
@@ -86,10 +87,7 @@ static bool may_differ(const fitting *f, const char *section, const char *key)
     if (!strcmp(section, "box")) return changes & PLUGMC_CHANGED_BOX;
     if (!strncmp(section, "potential ", 10)) return !strcmp(key, "coupling");
     if (strncmp(section, "species ", 8) && strncmp(section, "molecule ", 9)) return false;
-    static const char *const of_reservoir[] = {"mu",       "activity", "chemical_potential",
-                                               "fugacity", "pressure", "fugacity_coefficient"};
-    for (int i = 0; i < PLUGMC_COUNT(of_reservoir); i++)
-        if (!strcmp(key, of_reservoir[i])) return true;
+    if (is_reservoir_key(key) || !strcmp(key, "fugacity_coefficient")) return true;
     return (!strcmp(key, "count") && changes & PLUGMC_CHANGED_COUNT);
 }
 

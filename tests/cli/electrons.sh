@@ -97,12 +97,7 @@ sheet()
 	dimension = 3
 	shape = sphere
 	radius = 25
-	[species up]
-	count = 8
-	charge = -1
-	[species down]
-	count = 8
-	charge = -1
+	$(spins 8)
 	[initial]
 	state = near_ions
 	[mover particle_by_particle]

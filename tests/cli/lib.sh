@@ -170,6 +170,19 @@ two_electrons()
 	END
 }
 
+# spins EACH: electrons
+spins()
+{
+    cat <<-END
+	[species up]
+	count = $1
+	charge = -1
+	[species down]
+	count = $1
+	charge = -1
+	END
+}
+
 # diamond_cell: the primitive cell of diamond with its orbitals, whose section ends it
 diamond_cell()
 {
@@ -180,12 +193,7 @@ diamond_cell()
 	a = 3.37316115 3.37316115 0
 	b = 0 3.37316115 3.37316115
 	c = 3.37316115 0 3.37316115
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
+	$(spins 4)
 	[initial]
 	state = near_ions
 	[potential bspline_orbitals]

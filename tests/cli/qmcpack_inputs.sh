@@ -18,12 +18,7 @@ molecule()
 	dimension = 3
 	shape = sphere
 	radius = 20
-	[species up]
-	count = 1
-	charge = -1
-	[species down]
-	count = 1
-	charge = -1
+	$(spins 1)
 	[initial]
 	state = near_ions
 	[potential gaussian_orbitals]

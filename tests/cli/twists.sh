@@ -15,12 +15,7 @@ gas()
 	[box]
 	dimension = 3
 	lx = 3.8851299381
-	[species up]
-	count = 7
-	charge = -1
-	[species down]
-	count = 7
-	charge = -1
+	$(spins 7)
 	[initial]
 	state = random
 	[potential plane_waves]
@@ -193,12 +188,7 @@ silicon()
 	a = -5.1315 0 5.1315
 	b = 0 5.1315 5.1315
 	c = -5.1315 5.1315 0
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
+	$(spins 4)
 	[initial]
 	state = random
 	[potential bspline_orbitals]

@@ -310,12 +310,7 @@ test_pseudopotentials_of_trexio()
 	dimension = 3
 	shape = sphere
 	radius = 20
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
+	$(spins 4)
 	[initial]
 	state = near_ions
 	[potential gaussian_orbitals]

@@ -69,6 +69,19 @@ header()
 	END
 }
 
+# spins UP [DOWN]: electrons, as many of the other spin if it is not said
+spins()
+{
+    cat <<-END
+	[species up]
+	count = $1
+	charge = -1
+	[species down]
+	count = ${2-$1}
+	charge = -1
+	END
+}
+
 # gas UP DOWN EDGE [LINE...]: electrons in plane waves, lines of the mover
 gas()
 {
@@ -79,12 +92,7 @@ gas()
 	[box]
 	dimension = 3
 	lx = $edge
-	[species up]
-	count = $up
-	charge = -1
-	[species down]
-	count = $down
-	charge = -1
+	$(spins "$up" "$down")
 	[potential jastrow]
 	like = 1.082858193 0.6653279375 0.4358910287 0.2243616172 0.1102948764
 	unlike = 1.696171854 1.047722154 0.6275148566 0.3175982878 0.1446706214
@@ -130,63 +138,37 @@ case_gas_of_many_electrons_one_by_one()
     twist="0.1 0.2 0.3" gas 70 66 42 "tau = 0.3" "block = 1" >sim.ini && compare run.walkers=3
 }
 
-case_helium()
+# helium ZETA LINE...: two electrons with this factor
+helium()
 {
-    { header 33; cat; } >sim.ini <<-END
+    local zeta=$1
+    shift
+    header 33
+    cat <<-END
 	[box]
 	dimension = 3
 	shape = sphere
 	radius = 9
-	[species up]
-	count = 1
-	charge = -1
-	[species down]
-	count = 1
-	charge = -1
+	$(spins 1)
 	[potential slater_orbitals]
 	nuclei = 0 0 0 2
-	zeta = 2
-	[potential jastrow]
-	u_cutoff = 7
-	like = 0 0 0 0 0 0 0 0 0
-	unlike = 1.01449 0.73263 0.54034 0.39825 0.28775 0.19948 0.12880 0.07365 0.03345
+	zeta = $zeta
+	$(printf '%s\n' "$@")
 	[mover diffusion]
 	tau = 0.1
 	variational = 10
 	warm_up = 5
 	period = 10
 	END
-    compare
 }
 
-case_pade()
+case_helium()
 {
-    { header 33; cat; } >sim.ini <<-END
-	[box]
-	dimension = 3
-	shape = sphere
-	radius = 9
-	[species up]
-	count = 1
-	charge = -1
-	[species down]
-	count = 1
-	charge = -1
-	[potential slater_orbitals]
-	nuclei = 0 0 0 2
-	zeta = 1.7
-	[potential pade_jastrow]
-	unlike = 0.4
-	chi = 0.6
-	chi_cusp = 0.3
-	[mover diffusion]
-	tau = 0.1
-	variational = 10
-	warm_up = 5
-	period = 10
-	END
-    compare
+    helium 2 "[potential jastrow]" "u_cutoff = 7" "like = 0 0 0 0 0 0 0 0 0" \
+        "unlike = 1.01449 0.73263 0.54034 0.39825 0.28775 0.19948 0.12880 0.07365 0.03345" >sim.ini && compare
 }
+
+case_pade() { helium 1.7 "[potential pade_jastrow]" "unlike = 0.4" "chi = 0.6" "chi_cusp = 0.3" >sim.ini && compare; }
 
 # diamond [LINE...]
 diamond()
@@ -201,12 +183,7 @@ diamond()
 	a = 3.37316115 3.37316115 0
 	b = 0 3.37316115 3.37316115
 	c = 3.37316115 0 3.37316115
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
+	$(spins 4)
 	[potential bspline_orbitals]
 	file = diamondC.pwscf.h5
 	precision = double
@@ -244,12 +221,7 @@ silicon()
 	a = -5.1315 0 5.1315
 	b = 0 5.1315 5.1315
 	c = -5.1315 5.1315 0
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
+	$(spins 4)
 	[potential bspline_orbitals]
 	file = si-2x2x2.bwfn.data.b1
 	precision = double
@@ -312,12 +284,7 @@ carbon()
 	dimension = 3
 	shape = sphere
 	radius = 20
-	[species up]
-	count = 4
-	charge = -1
-	[species down]
-	count = 4
-	charge = -1
+	$(spins 4)
 	[potential gaussian_orbitals]
 	file = c2.trexio.h5
 	virtual = 2
@@ -357,12 +324,7 @@ case_slater_is_optimised()
 	dimension = 3
 	shape = sphere
 	radius = 20
-	[species up]
-	count = 2
-	charge = -1
-	[species down]
-	count = 2
-	charge = -1
+	$(spins 2)
 	[potential slater_orbitals]
 	nuclei = 0 0 0 4
 	zeta = 3.47116 6.36861 0.77820 0.94067 1.48725 2.71830

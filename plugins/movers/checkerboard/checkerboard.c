@@ -304,7 +304,7 @@ typedef struct expected {
     double sets;        /* of a sweep */
     double
         images; /* a box of two cells meets the images of what is near, too: factor of the work */
-    int wide;   /* cells are taken one after the other on the CPU, and a warp each on a GPU */
+    int wide;   /* cells are taken one after the other on the CPU, and by a block each on a GPU */
 } expected;
 
 /* A box that changes must not become as narrow as two ranges, which ends a run. One that begins with four of them is no

@@ -1,6 +1,6 @@
 /* checkerboard.cu: what all kernels of the checkerboard share, the plans of sweeps, the cell shift and
  * the way out. Its text follows that of random_choices.h; the sub-sweeps come after it: trial.cu and
- * either subsweep.cu, where a thread takes a cell, or wide.cu, where a warp does; or disks.cu.
+ * either subsweep.cu, where a thread takes a cell, or wide.cu, where a block does; or disks.cu.
  *
  * Fixed for the run, as macros: CB_MX CB_MY CB_MZ cells in each direction, CB_PITCH the
  * places of half a row, CB_CAP slots a cell, CB_TRIALS, CB_WALKERS, CB_SHUFFLE,

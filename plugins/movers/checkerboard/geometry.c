@@ -215,7 +215,7 @@ static void guess_capacity(checkerboard *me)
 
     /* A thread of the GPU that takes a cell keeps these particles in a column of shared memory. With
      * more than 64 of them, less than 9 warps fit on a multiprocessor, too few to hide latencies; and
-     * a warp that takes a cell has two a lane or more. This is decided once and for all, since the
+     * a block that takes a cell has two a lane or more. This is decided once and for all, since the
      * order in which energies are added depends on it: `near` may grow later. */
     me->cells.wide = !CB_BODIES && me->cells.near > MANY;
     limit_room(me);

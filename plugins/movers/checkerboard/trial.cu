@@ -1,4 +1,4 @@
-/* trial.cu: a trial move, for the kernels where a thread takes a cell (subsweep.cu) and where a warp
+/* trial.cu: a trial move, for the kernels where a thread takes a cell (subsweep.cu) and where a block
  * does (wide.cu). Its text follows that of checkerboard.cu. */
 
 /* Word number k of a block, modulo 4, without an index that the compiler does not know. */

@@ -18,7 +18,7 @@ int hmc_gpu_team(const hmc *h, const plugmc_host *host)
  * for them all, forces are found through the cells, which are made anew in each step. */
 void hmc_gpu_choose_lists(const hmc *h, hmc_task *t, int team)
 {
-    enum { MOST_BYTES = 1 << 30 }; /* four times as many */
+    enum { MOST_ENTRIES = 1 << 30 }; /* 4 GB */
     const double reach = h->sampled.reach, longer = 0.12 * reach, listed = reach + longer;
     double density = 0;
     for (uint32_t w = 0; w < t->walkers; w++)
@@ -28,7 +28,7 @@ void hmc_gpu_choose_lists(const hmc *h, hmc_task *t, int team)
     const double mean = density * ball / team, most = (double)t->particles / team + 1;
     const double rows = fmin(ceil(mean + 6 * sqrt(mean) + 8), most);
     const int serve = h->sampled.pair_count > 0 &&
-                      rows * team * (double)t->particles * (double)t->walkers <= MOST_BYTES;
+                      rows * team * (double)t->particles * (double)t->walkers <= MOST_ENTRIES;
     /* a hair more, for the rounding of distances in float */
     t->reach_square = reach * reach * (1 + 1e-5);
     t->listed_square = serve ? listed * listed * (1 + 1e-5) : t->reach_square;

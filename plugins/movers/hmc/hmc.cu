@@ -1,5 +1,6 @@
-/* hmc.cu: the state on the GPU, and kernels of motion, forces and energies. It follows integers.h and rigid_step.h, as it
- * does in hmc.h for the structs alone; rigid.cu has the motion of rigid molecules, decide.cu sums and decisions.
+/* hmc.cu: the state on the GPU, and kernels of motion and of sorting by cells. It follows integers.h and rigid_step.h, as it
+ * does in hmc.h for the structs alone; forces.cu has lists, forces and energies, rigid.cu the motion of rigid molecules,
+ * decide.cu sums and decisions.
  *
  * Shapes are [walkers][particles] unless said otherwise; grids are (particles, walkers). Forces and
  * energies of pairs are summed as integers, so that the order in which particles lie in a cell is
@@ -14,7 +15,7 @@ enum {
  * for those in double and for energies. */
 typedef struct hmc_entry {
     uint32_t x, y, z;
-    uint32_t particle; /* and species << 28 where there are few; see hmc_entry_species */
+    uint32_t particle; /* and species << 28 where there are few; see hmc_pack */
 } hmc_entry;
 
 typedef struct hmc_long_entry {
@@ -164,7 +165,7 @@ PLUGMC_FN void hmc_check_list(const hmc_task &t, uint32_t walker, uint64_t at, b
 }
 
 /* Before the forces of step k of a trajectory of `all` steps: half steps of the momentum, then the position moves;
- * then particles are counted by cell, if `bin`. k = all: the last half step; k = -1: nobody moves. */
+ * then, if `bin`, forces there are to follow. k = all: the last half step; k = -1: nobody moves, and lists are made anew. */
 HMC_KERNEL hmc_move(const hmc_task t, int k, int all, int bin)
 {
     HMC_PARTICLE

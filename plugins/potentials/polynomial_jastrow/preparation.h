@@ -114,13 +114,9 @@ static int choose_labelled(const parameters *p, const plugmc_host *host, const p
 {
     const int32_t cells = ions->primitive_cells > 0 ? ions->primitive_cells : 1,
                   atoms = ions->count / cells;
-    int32_t species = 0, *number = host->allocate(host->context, (size_t)atoms * sizeof *number);
+    int32_t *number = host->allocate(host->context, (size_t)atoms * sizeof *number);
     if (!number) return lacks_memory(host);
-    for (int32_t i = 0; i < atoms; i++) { /* species are numbered as they come */
-        for (int32_t j = 0; j < i && !number[i]; j++)
-            if (ions->atomic_number[j] == ions->atomic_number[i]) number[i] = number[j];
-        if (!number[i]) number[i] = ++species;
-    }
+    const int32_t species = number_elements(ions, atoms, number);
     const int by_species = named->labelling == LABELS_OF_SPECIES;
     if (named->labelling == LABELS_OF_SUPERCELL && cells > 1)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -134,7 +130,7 @@ static int choose_labelled(const parameters *p, const plugmc_host *host, const p
                               by_species ? "species" : "atom", named->labels[k],
                               by_species ? species : atoms);
         for (int32_t i = 0; i < ions->count; i++)
-            wanted[i] |= (by_species ? number[i % atoms] : i % atoms + 1) == named->labels[k];
+            wanted[i] |= (by_species ? number[i % atoms] : i % atoms) + 1 == named->labels[k];
     }
     return PLUGMC_OK;
 }
