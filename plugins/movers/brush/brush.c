@@ -34,7 +34,7 @@ PLUGMC_EMBED(energy_text, BRUSH_ENERGY_FILE);
 
 /* Geometry of the kernels, see brush.cu. */
 enum { CHUNK = 16, BLOCK = 1024, TILE = BLOCK, ROW = 32, LAGGING = 128 };
-enum { LONGEST_INTERVAL = 4096, RECORDED = 16, MANY = 65536 };
+enum { LONGEST_INTERVAL = 4096, RECORDED = 16, MANY = 28000 };
 
 static const device_text texts[TEXTS] = {
     [TEXT_PROPOSE] = {"brush propose.cu", {state_text, trial_text, propose_text}, 1, 0},
@@ -68,7 +68,7 @@ static int panel_of(const sequential *me, const plugmc_system *system)
 
 /* Bytes of brush_desk in brush.cu, which checks it; and those of a tile of places. */
 #define DESK(panel, size)                                                                          \
-    (4 * (panel) * (8 * (size) + 36) + 4 * ROW * (ROW + 1) * (size) + ROW * (size) + 32)
+    (4 * (panel) * (8 * (size) + 36) + 4 * ROW * ROW * (size) + ROW * (size) + 32)
 #define PLACES(size) (TILE * 4 * (size))
 _Static_assert(DESK(LAGGING / 2, sizeof(double)) + 64 <= 64 << 10,
                "short panels fit into the shared memory of any GPU");
@@ -80,12 +80,25 @@ static int shared_bytes(const sequential *me, const plugmc_system *system)
     return desk > places ? desk : places;
 }
 
+static int rows_of(const sequential *me) { return me->d.panels * (panel_of(me, me->system) / ROW); }
+
+/* Of the particles that the deciders of this GPU have, if they are on it. */
+static int launch_outcomes(sequential *me, const plugmc_host *host)
+{
+    if (!me->outcome_bytes) return PLUGMC_OK;
+    const uint32_t grid[3] = {(uint32_t)rows_of(me), (uint32_t)me->system->walkers, 1};
+    const uint32_t block[3] = {ROW * ROW / 4, 1, 1};
+    void *arguments[] = {&me->d};
+    return host->gpu->launch(host->context, me->kernels.outcomes, grid, block, 0, arguments);
+}
+
 static int launch_sweep(sequential *me, const plugmc_host *host)
 {
     const uint32_t grid[3] = {(uint32_t)(me->d.blocks * me->system->walkers), 1, 1};
     const uint32_t block[3] = {BLOCK, 1, 1};
     void *arguments[] = {&me->d};
     TRY(sequential_propose(me, host));
+    TRY(launch_outcomes(me, host));
     return host->gpu->launch(host->context, me->kernels.sweep, grid, block,
                              (uint32_t)shared_bytes(me, me->system), arguments);
 }
@@ -133,16 +146,19 @@ static int prepare_on_device(sequential *me, const plugmc_host *host)
     device_state *d = &me->d;
     plugmc_gpu_source text = {.size = sizeof text};
     d->panels = (n + panel - 1) / panel;
-    d->interval = (n / 64 + TILE - 1) / TILE * TILE;
+    d->interval = (n / 32 + TILE - 1) / TILE * TILE;
     if (d->interval < TILE) d->interval = TILE;
     if (d->interval > LONGEST_INTERVAL) d->interval = LONGEST_INTERVAL;
     d->intervals = (n + d->interval - 1) / d->interval;
+    if (!me->spread || me->spread->part == 0) /* who has the decider */
+        me->outcome_bytes = (size_t)rows_of(me) * 4 * ROW * ROW * me->real_size;
     d->padded = d->intervals * d->interval + TILE;
     d->blocks = host->gpu->multiprocessors / me->system->walkers;
     if (d->blocks < 2) d->blocks = 2;
     TRY(parts_prepare(me, host));
     if (!gpu_source(me, host, TEXT_SWEEP, &text)) return PLUGMC_ERROR_MEMORY;
     TRY(host->gpu->kernel(host->context, &text, "brush_sweep", &me->kernels.sweep));
+    TRY(host->gpu->kernel(host->context, &text, "brush_outcomes", &me->kernels.outcomes));
     return sequential_prepare_device(me, host, texts);
 }
 

@@ -10,10 +10,10 @@
  * BRUSH_PANEL. For panel g the terms of all j but those in panels g - BRUSH_LAG to g (below i) are
  * summed by the workers, one task for a range of j; the terms of these last ones by the decider.
  * There is one decider a walker, a block that goes through the panels in rows of 32: a warp decides
- * a row, one particle a lane, with the changes that one of them makes to the others worked out
- * beforehand for both outcomes, so that a decision costs an addition, a comparison and a broadcast.
- * The other warps of the block meanwhile add the terms of the row before to the particles that the
- * workers leave to them.
+ * a row, one particle a lane. What each of them does to the others of the row and to those of the
+ * next one has been worked out for both outcomes by a kernel before the sweep, so that nothing but
+ * additions is left. The other warps of the block meanwhile add the terms of the row before to the
+ * particles that the workers leave to them.
  *
  * Who waits for whom. Blocks take their walker and role, and workers their tasks, from counters, so
  * the first blocks that run are deciders and their workers, and a task waits only for decisions
@@ -36,6 +36,10 @@
 #define BRUSH_TILE BRUSH_BLOCK /* places in shared memory at a time */
 #define BRUSH_RING (4 * BRUSH_PANEL)
 #define BRUSH_NEAR 4 /* places a thread has of the row before its own */
+/* Of a row, worked out before the sweep: for its own particles [j][i], then for those of the next one, by threads
+ * [i][part][BRUSH_NEAR] of those that have it in the decider. */
+#define BRUSH_OWN_OUTCOMES (BRUSH_ROW * BRUSH_ROW)
+#define BRUSH_OUTCOMES (2 * BRUSH_OWN_OUTCOMES)
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
@@ -154,19 +158,16 @@ PLUGMC_FN void brush_work(const brush_state *s, int w, brush_place *tile, unsign
 
 /* Its warps: one decides; those that are near have the row that is decided next; those that are far
  * the rows behind it, up to where the workers take over; the last ones deal with the rest of the
- * world; all others work out the triangle of a row. */
+ * world; all others fetch what has been worked out beforehand. */
 #define BRUSH_WARPS (BRUSH_BLOCK / 32)
 #define BRUSH_NEAR_WARPS (BRUSH_ROW / BRUSH_NEAR)
 #define BRUSH_FAR_WARPS                                                                            \
     (((BRUSH_LAG + 1) * BRUSH_PANEL - 2 * BRUSH_ROW) / 32 * (BRUSH_ROW / BRUSH_CHUNK))
 #define BRUSH_WORLD_WARPS 4
 #define BRUSH_FIRST_FAR (1 + BRUSH_NEAR_WARPS)
-#define BRUSH_FIRST_TRIANGLE (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
+#define BRUSH_FIRST_FETCHING (BRUSH_FIRST_FAR + BRUSH_FAR_WARPS)
 #define BRUSH_FIRST_WORLD (BRUSH_WARPS - BRUSH_WORLD_WARPS)
 #define BRUSH_ROWS (BRUSH_PANEL / BRUSH_ROW) /* of a panel */
-
-/* Both outcomes of j for i in one row. */
-struct __align__(2 * sizeof(real)) brush_outcome { real rejected, accepted; };
 
 /* Who of a row was accepted, a bit a particle. Those of two rows lie apart, since one is written
  * while the other is read. */
@@ -179,11 +180,12 @@ typedef struct brush_desk {
     brush_trial trial[BRUSH_RING];
     long long sum[BRUSH_RING], bulk[BRUSH_RING];
     int hit[BRUSH_RING];
-    brush_verdict verdict[2];                           /* [row % 2] */
-    brush_outcome outcome[2][BRUSH_ROW][BRUSH_ROW + 1]; /* [row % 2][j][i] */
+    brush_verdict verdict[2];                       /* [row % 2] */
+    brush_outcome outcome[2][BRUSH_ROW][BRUSH_ROW]; /* [row % 2][j][i] */
     real near[BRUSH_ROW]; /* terms of the row before for the one that is decided */
 } brush_desk;
 static_assert(sizeof(brush_desk) <= BRUSH_SHARED, "brush.c asks for too little shared memory");
+static_assert(BRUSH_RING >= (BRUSH_LAG + 2) * BRUSH_PANEL, "the decider has that many particles");
 
 /* Where particle i lies in the ring. */
 PLUGMC_FN int brush_slot(int i) { return i & (BRUSH_RING - 1); }
@@ -220,30 +222,30 @@ PLUGMC_FN double brush_change_before(const brush_state *s, const brush_desk *d, 
     return (double)(d->sum[slot] + d->bulk[slot]) * (1 / BRUSH_UNIT) + d->trial[slot].change;
 }
 
-/* One warp decides row r, a lane a particle. Decisions are taken in pairs: while the first is
- * broadcast, the second is ready for either outcome. The margin is real: what is large has gone
- * into it before. It stays what it was when the particle was decided, since outcomes of those
- * after it are 0. */
+/* One warp decides row r, a lane a particle. It guesses all decisions, works out the margins that follow, takes
+ * their signs as the next guess, and is done when a guess comes out as it went in: the margin of a lane depends on
+ * the decisions before it alone, so that each guess is right for one lane more at least, and there is one set of
+ * decisions that reproduces itself. Particles that are far from each other need two or three guesses. The margin is real:
+ * what is large has gone into it before. */
 PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int w, int r, brush_margin *own)
 {
     const int lane = threadIdx.x % 32, i = r * BRUSH_ROW + lane;
-    const brush_outcome(*outcome)[BRUSH_ROW + 1] = d->outcome[r % 2];
+    const brush_outcome(*outcome)[BRUSH_ROW] = d->outcome[r % 2];
     own->threshold = i < s->particles ? d->trial[brush_slot(i)].threshold : 0;
-    real margin = (real)(brush_change_before(s, d, i) - own->threshold);
+    real before = (real)(brush_change_before(s, d, i) - own->threshold), margin;
     brush_meet();
-    margin += d->near[lane];
+    before += d->near[lane];
+    unsigned guess, accepted = __ballot_sync(0xffffffffu, before < 0);
+    do {
+        guess = accepted;
+        margin = before;
 #pragma unroll
-    for (int j = 0; j < BRUSH_ROW; j += 2) {
-        const brush_outcome o = outcome[j][lane], p = outcome[j + 1][lane];
-        const real with = margin + o.accepted, without = margin + o.rejected;
-        const bool one = __any_sync(0xffffffffu, lane == j && margin < 0);
-        const bool two_with = __any_sync(0xffffffffu, lane == j + 1 && with < 0);
-        const bool two_without = __any_sync(0xffffffffu, lane == j + 1 && without < 0);
-        const real if_one = with + (two_with ? p.accepted : p.rejected);
-        const real if_not = without + (two_without ? p.accepted : p.rejected);
-        margin = one ? if_one : if_not;
-    }
-    const unsigned accepted = __ballot_sync(0xffffffffu, margin < 0);
+        for (int j = 0; j < BRUSH_ROW; j++) {
+            const brush_outcome o = outcome[j][lane];
+            margin += guess >> j & 1 ? o.accepted : o.rejected;
+        }
+        accepted = __ballot_sync(0xffffffffu, margin < 0);
+    } while (accepted != guess);
     if (lane == 0) d->verdict[r % 2].accepted = accepted;
     if (i < s->particles && !(margin > -(real)BRUSH_HUGE)) brush_lose(s, (size_t)w * s->padded + i);
     own->margin = margin;
@@ -258,25 +260,9 @@ PLUGMC_FN long long brush_gain(const brush_margin *own)
 
 /* ---- Those who have the next row ---- */
 
-/* Row r and the row after it, which is decided next: a thread has one particle i of that row and
- * BRUSH_NEAR places j of row r, and works out both outcomes before it knows which it will be. */
-typedef struct brush_cross {
-    real rejected[BRUSH_NEAR], accepted[BRUSH_NEAR];
-} brush_cross;
-
-PLUGMC_FN void brush_near_outcomes(const brush_state *s, const brush_desk *d, int w, int r,
-                                   int thread, brush_cross *out)
-{
-    const int parts = BRUSH_ROW / BRUSH_NEAR, i = (r + 1) * BRUSH_ROW + thread / parts;
-    const brush_probe probe = brush_probe_at(s, d, w, brush_slot(i));
-#pragma unroll
-    for (int k = 0; k < BRUSH_NEAR; k++) {
-        const int slot = brush_slot(r * BRUSH_ROW + thread % parts * BRUSH_NEAR + k);
-        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
-        out->rejected[k] = brush_pair_change(&probe, &d->old[slot], b);
-        out->accepted[k] = brush_pair_change(&probe, &d->moved[slot], b);
-    }
-}
+/* Row r and the row after it, which is decided next: a thread has one particle i of that row and BRUSH_NEAR places j
+ * of row r, and both outcomes of these before it knows which it will be. */
+struct __align__(16) brush_cross { brush_outcome of[BRUSH_NEAR]; };
 
 /* The terms of row r for the next one; overlaps are infinite. */
 PLUGMC_FN void brush_spread_near(brush_desk *d, int r, int thread, const brush_cross *cross)
@@ -286,7 +272,7 @@ PLUGMC_FN void brush_spread_near(brush_desk *d, int r, int thread, const brush_c
     real change = 0;
 #pragma unroll
     for (int k = 0; k < BRUSH_NEAR; k++)
-        change += accepted >> k & 1 ? cross->accepted[k] : cross->rejected[k];
+        change += accepted >> k & 1 ? cross->of[k].accepted : cross->of[k].rejected;
 #pragma unroll
     for (int step = 1; step < parts; step *= 2)
         change += __shfl_xor_sync(0xffffffffu, change, step);
@@ -347,28 +333,63 @@ PLUGMC_FN void brush_spread_far(const brush_state *s, brush_desk *d, int w, int 
     if (overlaps) atomicOr(&d->hit[slot], 1);
 }
 
-/* ---- Those who have the triangle ---- */
+/* ---- Outcomes ---- */
 
-/* What each decision of row r would change for the particles after it in the row, shared among
- * `warps` warps. Lines m and 32 - m of the triangle i > j have 31 pairs together, one a lane. */
-PLUGMC_FN void brush_outcomes(const brush_state *s, brush_desk *d, int w, int r, int warp,
-                              int warps)
+PLUGMC_FN brush_outcome *brush_outcomes_of(const brush_state *s, int w, int r)
 {
-    const int lane = threadIdx.x % 32, side = BRUSH_ROW - 1;
-    if (lane >= side) return;
-#pragma unroll 1
-    for (int m = warp; m < BRUSH_ROW / 2; m += warps) {
-        const bool first = lane < side - m;
-        const int j = first ? m : side - m, i = first ? m + 1 + lane : lane + 1;
-        if (r * BRUSH_ROW + i >= s->particles) continue;
-        const int slot = brush_slot(r * BRUSH_ROW + j);
-        const brush_probe probe = brush_probe_at(s, d, w, brush_slot(r * BRUSH_ROW + i));
-        const plugmc_site b = plugmc_site_of_species((int)d->old[slot].species);
-        brush_outcome o;
-        o.rejected = brush_pair_change(&probe, &d->old[slot], b);
-        o.accepted = brush_pair_change(&probe, &d->moved[slot], b);
-        d->outcome[r % 2][j][i] = o;
-    }
+    const size_t rows = (size_t)s->panels * (BRUSH_PANEL / BRUSH_ROW);
+    return s->outcome + ((size_t)w * rows + r) * BRUSH_OUTCOMES;
+}
+
+/* The pair of i with j, if there are both. */
+PLUGMC_FN brush_outcome brush_outcome_of(const brush_state *s, int w, int i, int j)
+{
+    const brush_outcome none = {0, 0};
+    if (j >= i || i >= s->particles) return none;
+    const size_t base = (size_t)w * s->padded;
+    brush_probe probe;
+    brush_know_walker(s, w, &probe);
+    probe.old = s->place[base + i];
+    probe.moved = s->moved[base + i];
+    probe.site = plugmc_site_of_species((int)probe.old.species);
+    const brush_place old = s->place[base + j], moved = s->moved[base + j];
+    const plugmc_site b = plugmc_site_of_species((int)old.species);
+    const brush_outcome both = {brush_pair_change(&probe, &old, b),
+                                brush_pair_change(&probe, &moved, b)};
+    return both;
+}
+
+/* Before a sweep: what each decision of a row would change for the particles after it in the row and for those of the
+ * next one. A block a row, of BRUSH_ROW * BRUSH_ROW / BRUSH_NEAR threads. */
+extern "C" __global__ void __launch_bounds__(BRUSH_OWN_OUTCOMES / BRUSH_NEAR)
+    brush_outcomes(brush_state s)
+{
+    const int parts = BRUSH_ROW / BRUSH_NEAR, r = (int)blockIdx.x, w = (int)blockIdx.y;
+    const int first = r * BRUSH_ROW, thread = (int)threadIdx.x;
+    brush_outcome *out = brush_outcomes_of(&s, w, r);
+    for (int at = thread; at < BRUSH_OWN_OUTCOMES; at += blockDim.x)
+        out[at] = brush_outcome_of(&s, w, first + at % BRUSH_ROW, first + at / BRUSH_ROW);
+    brush_cross *cross = (brush_cross *)(out + BRUSH_OWN_OUTCOMES);
+#pragma unroll
+    for (int k = 0; k < BRUSH_NEAR; k++)
+        cross[thread].of[k] = brush_outcome_of(&s, w, first + BRUSH_ROW + thread / parts,
+                                               first + thread % parts * BRUSH_NEAR + k);
+}
+
+/* Those of row r for itself into shared memory; some threads of the block share it. */
+PLUGMC_FN void brush_fetch_own(const brush_state *s, brush_desk *d, int w, int r, int thread,
+                               int threads)
+{
+    const float4 *from = (const float4 *)brush_outcomes_of(s, w, r);
+    float4 *to = (float4 *)&d->outcome[r % 2][0][0];
+    const int many = (int)(sizeof d->outcome[0] / sizeof *to);
+    for (int at = thread; at < many; at += threads) to[at] = from[at];
+}
+
+/* Those of row r for the next one. */
+PLUGMC_FN void brush_fetch_cross(const brush_state *s, int w, int r, int thread, brush_cross *out)
+{
+    *out = ((const brush_cross *)(brush_outcomes_of(s, w, r) + BRUSH_OWN_OUTCOMES))[thread];
 }
 
 /* ---- Those who deal with the rest of the world ---- */
@@ -432,13 +453,13 @@ PLUGMC_FN void brush_row(const brush_state *s, brush_desk *d, int w, int r, brus
     } else if (warp < BRUSH_FIRST_FAR) {
         if (r > 0) brush_spread_near(d, r - 1, threadIdx.x - 32, cross);
         brush_meet();
-        if (r + 1 < rows) brush_near_outcomes(s, d, w, r, threadIdx.x - 32, cross);
-    } else if (warp < BRUSH_FIRST_TRIANGLE) {
+        if (r + 1 < rows) brush_fetch_cross(s, w, r, threadIdx.x - 32, cross);
+    } else if (warp < BRUSH_FIRST_FETCHING) {
         if (r > 0) brush_spread_far(s, d, w, r - 1, threadIdx.x - 32 * BRUSH_FIRST_FAR);
     } else if (warp < BRUSH_FIRST_WORLD) {
         if (r + 1 < rows)
-            brush_outcomes(s, d, w, r + 1, warp - BRUSH_FIRST_TRIANGLE,
-                           BRUSH_FIRST_WORLD - BRUSH_FIRST_TRIANGLE);
+            brush_fetch_own(s, d, w, r + 1, threadIdx.x - 32 * BRUSH_FIRST_FETCHING,
+                            32 * (BRUSH_FIRST_WORLD - BRUSH_FIRST_FETCHING));
     } else {
         brush_world(s, d, w, r, threadIdx.x - 32 * BRUSH_FIRST_WORLD);
     }
@@ -452,14 +473,9 @@ PLUGMC_FN void brush_decider(const brush_state *s, int w, brush_desk *d)
     brush_cross cross;
     brush_margin own = {1, 0};
     for (int g = 0; g <= BRUSH_LAG; g++) brush_fetch(s, d, w, g, threadIdx.x);
-    /* what is not after j in its row stays 0 */
-    for (int q = threadIdx.x; q < 2 * BRUSH_ROW * (BRUSH_ROW + 1); q += BRUSH_BLOCK) {
-        const brush_outcome none = {0, 0};
-        (&d->outcome[0][0][0])[q] = none;
-    }
     if (warp == 0) d->near[lane] = 0;
     __syncthreads();
-    brush_outcomes(s, d, w, 0, warp, BRUSH_WARPS);
+    brush_fetch_own(s, d, w, 0, threadIdx.x, BRUSH_BLOCK);
     brush_collect(s, d, w, 0, threadIdx.x);
     __syncthreads();
     for (int r = 0; r < rows; r++) {

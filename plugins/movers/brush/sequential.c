@@ -140,6 +140,7 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
                   {&d->before, places * 4 * me->real_size},
                   {&d->moved, places * 4 * me->real_size},
                   {&d->trial, places * 16},
+                  {&d->outcome, me->outcome_bytes * walkers},
                   {&d->sum, places * 8},
                   {&d->hit, places * 4},
                   {&d->done, (size_t)d->panels * walkers * 4},

@@ -46,8 +46,8 @@ typedef struct device_parts {
 
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
-    plugmc_device_pointer place, before, moved, trial, sum, hit, done, decided, ticket, role,
-        failed, accepted, energy, sweep, step;
+    plugmc_device_pointer place, before, moved, trial, outcome, sum, hit, done, decided, ticket,
+        role, failed, accepted, energy, sweep, step;
     device_walkers now;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
     int32_t part; /* where a system is spread */
@@ -77,7 +77,7 @@ typedef struct each_walker {
 
 /* Kernels, and what their texts are compiled with. */
 typedef struct sequential_kernels {
-    plugmc_kernel *propose, *sweep, *store, *energy;
+    plugmc_kernel *propose, *outcomes, *sweep, *store, *energy;
     plugmc_graph *graph;
     char *texts[TEXTS];
     char defines[10][48];
@@ -111,6 +111,7 @@ typedef struct sequential {
     /* On the GPU. */
     device_state d;
     plugmc_device_pointer d_positions, d_rows;
+    size_t outcome_bytes; /* of d.outcome, of a walker */
     sequential_kernels kernels;
 } sequential;
 

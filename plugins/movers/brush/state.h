@@ -12,6 +12,10 @@ struct __align__(16) brush_trial
     double threshold; /* -ln u */
 };
 
+/* What the pair of i with an earlier particle j adds to the change of i, kT, if the move of j is rejected and if it is
+ * accepted. */
+struct __align__(2 * sizeof(BRUSH_STORED)) brush_outcome { BRUSH_STORED rejected, accepted; };
+
 struct brush_walker; /* of trial.h */
 
 #if BRUSH_PARTS > 1 /* see shares.cu */
@@ -31,16 +35,17 @@ struct __align__(16) brush_mail
 #endif
 
 typedef struct brush_state {
-    brush_place *place;  /* [walkers][padded] */
-    brush_place *before; /* [walkers][padded]: when the sweep began */
-    brush_place *moved;  /* [walkers][padded]: places of the trial moves */
-    brush_trial *trial;  /* [walkers][padded] */
-    long long *sum;      /* [walkers][padded]: change so far, in BRUSH_UNIT */
-    int *hit;            /* [walkers][padded]: overlaps at the new place with j of other panels */
-    unsigned *done;      /* [walkers][panels]: tasks finished */
-    unsigned *decided;   /* [walkers]: panels decided */
-    unsigned *ticket;    /* [walkers]: next task */
-    unsigned *role;      /* [1] */
+    brush_place *place;            /* [walkers][padded] */
+    brush_place *before;           /* [walkers][padded]: when the sweep began */
+    brush_place *moved;            /* [walkers][padded]: places of the trial moves */
+    brush_trial *trial;            /* [walkers][padded] */
+    struct brush_outcome *outcome; /* [walkers][rows of 32 particles][BRUSH_OUTCOMES]: brush.cu */
+    long long *sum;                /* [walkers][padded]: change so far, in BRUSH_UNIT */
+    int *hit;          /* [walkers][padded]: overlaps at the new place with j of other panels */
+    unsigned *done;    /* [walkers][panels]: tasks finished */
+    unsigned *decided; /* [walkers]: panels decided */
+    unsigned *ticket;  /* [walkers]: next task */
+    unsigned *role;    /* [1] */
     unsigned long long *failed; /* [2]: 0, or the complement of the place of the first particle of a
                             sweep whose change of energy is not a number, or minus infinity; and how
                             many sweeps have begun since: these do nothing */
