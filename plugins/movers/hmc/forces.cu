@@ -256,22 +256,35 @@ PLUGMC_FN hmc_search hmc_search_of(const hmc_task *t, uint32_t walker, uint32_t 
     return s;
 }
 
+/* To the next piece, in the next layer if need be; false after the last. */
+PLUGMC_FN bool hmc_advance(const hmc_task *t, hmc_search *s)
+{
+    hmc_next_piece(t, s);
+    if (s->piece < 2 * s->ny) return true;
+    if (s->nz == 0) return false;
+    hmc_next_layer(t, s);
+    hmc_next_piece(t, s);
+    return true;
+}
+
+/* Whether entry k, which is `other`, is close enough. */
+PLUGMC_FN bool hmc_is_near(const hmc_task *t, const hmc_search *s, uint32_t k, hmc_neighbour other)
+{
+    const real r2 = hmc_separation(s->me, other, s->edges).r2;
+    return r2 < s->square && k != s->own && !hmc_together(t, s, r2, other);
+}
+
 /* The next entry that is close enough; HMC_NONE after the last. */
 PLUGMC_FN uint32_t hmc_next(const hmc_task *t, hmc_search *s)
 {
-    for (;;) {
+    do {
         while (s->k < s->end) {
             const uint32_t k = s->k;
             s->k += HMC_TEAM;
-            const real r2 = hmc_separation(s->me, s->entry[k], s->edges).r2;
-            if (r2 < s->square && k != s->own && !hmc_together(t, s, r2, s->entry[k])) return k;
+            if (hmc_is_near(t, s, k, s->entry[k])) return k;
         }
-        hmc_next_piece(t, s);
-        if (s->piece < 2 * s->ny) continue;
-        if (s->nz == 0) return HMC_NONE;
-        hmc_next_layer(t, s);
-        hmc_next_piece(t, s);
-    }
+    } while (hmc_advance(t, s));
+    return HMC_NONE;
 }
 
 /* Of the thread: the entry that its team looks at, and its number in the team. */
@@ -280,31 +293,51 @@ PLUGMC_FN uint32_t hmc_next(const hmc_task *t, hmc_search *s)
                    own = thread / HMC_TEAM, lane = thread % HMC_TEAM;                              \
     const bool there = own < t.particles;
 
-/* Entry k of the thread's list. */
+/* Entry k of the thread's list: threads of a warp have theirs side by side. */
 PLUGMC_FN uint64_t hmc_list_at(const hmc_task *t, uint32_t walker, uint32_t own, uint32_t lane,
                                uint32_t k)
 {
     const uint64_t row = (uint64_t)walker * t->list_rows + k;
-    return (row * HMC_TEAM + lane) * t->particles + own;
+    return (row * t->particles + own) * HMC_TEAM + lane;
 }
 
 PLUGMC_FN uint64_t hmc_list_n_at(const hmc_task *t, uint32_t walker, uint32_t own, uint32_t lane)
 {
-    return ((uint64_t)walker * HMC_TEAM + lane) * t->particles + own;
+    return ((uint64_t)walker * t->particles + own) * HMC_TEAM + lane;
 }
 
-/* Makes stale lists anew. */
+/* Makes stale lists anew. Entries are fetched some at a time, so that their latencies overlap. */
 HMC_KERNEL hmc_list(const hmc_task t)
 {
+    enum { AT_A_TIME = 4 };
     HMC_ENTRY_OF_TEAM
     if (!there || !t.stale[walker]) return;
     hmc_search search = hmc_search_of(&t, walker, own, t.listed_square);
     hmc_begin_search(&t, walker, own, lane, &search);
     uint32_t n = 0;
-    for (uint32_t k = hmc_next(&t, &search); k != HMC_NONE; k = hmc_next(&t, &search), n++) {
-        if (n < t.list_rows) t.list[hmc_list_at(&t, walker, own, lane, n)] = k;
-    }
+    do {
+        for (uint32_t first = search.k; first < search.end; first += AT_A_TIME * HMC_TEAM) {
+            hmc_neighbour other[AT_A_TIME];
+#pragma unroll
+            for (uint32_t q = 0; q < AT_A_TIME; q++)
+                other[q] = search.entry[min(first + q * HMC_TEAM, search.end - 1)];
+#pragma unroll
+            for (uint32_t q = 0; q < AT_A_TIME; q++) {
+                const uint32_t k = first + q * HMC_TEAM;
+                if (k >= search.end || !hmc_is_near(&t, &search, k, other[q])) continue;
+                if (n < t.list_rows) t.list[hmc_list_at(&t, walker, own, lane, n)] = k;
+                n++;
+            }
+        }
+    } while (hmc_advance(&t, &search));
     t.list_n[hmc_list_n_at(&t, walker, own, lane)] = n;
+}
+
+/* The entry there, if the list of `n` has one. */
+PLUGMC_FN uint32_t hmc_listed(const hmc_task *t, uint32_t walker, uint32_t own, uint32_t lane,
+                              uint32_t k, uint32_t n)
+{
+    return k < n ? t->list[hmc_list_at(t, walker, own, lane, k)] : HMC_NONE;
 }
 
 /* Sums over the thread's share of neighbours: those of its list, or, where they found no room there, all that are near. What a
@@ -318,17 +351,21 @@ PLUGMC_FN void hmc_add_neighbours(const hmc_task *t, uint32_t walker, uint32_t o
     hmc_search search = hmc_search_of(t, walker, own, t->reach_square);
     if (!listed) hmc_begin_search(t, walker, own, lane, &search);
     const plugmc_site a = hmc_site_of(search.me);
-    uint32_t k = 0,
-             ahead = listed && n > 0 ? t->list[hmc_list_at(t, walker, own, lane, 0)] : HMC_NONE;
+    /* what comes two rounds later, and the neighbour of the next round, are on their way */
+    uint32_t ahead = hmc_listed(t, walker, own, lane, 1, listed ? n : 0);
+    hmc_neighbour next = search.me;
+    if (listed && n > 0) next = search.entry[hmc_listed(t, walker, own, lane, 0, n)];
 #pragma unroll 1
-    for (;;) {
-        uint32_t found = ahead;
-        if (!listed)
-            found = hmc_next(t, &search);
-        else
-            ahead = ++k < n ? t->list[hmc_list_at(t, walker, own, lane, k)] : HMC_NONE;
-        if (found == HMC_NONE) break;
-        const hmc_neighbour other = search.entry[found];
+    for (uint32_t k = 0; !listed || k < n; k++) {
+        hmc_neighbour other = next;
+        if (listed) {
+            if (ahead != HMC_NONE) next = search.entry[ahead];
+            ahead = hmc_listed(t, walker, own, lane, k + 2, n);
+        } else {
+            const uint32_t found = hmc_next(t, &search);
+            if (found == HMC_NONE) break;
+            other = search.entry[found];
+        }
         const plugmc_separation s = hmc_separation(search.me, other, search.edges);
         if (s.r2 < search.square)
             hmc_add_pair(s, a, hmc_site_of(other), with_energy, HMC_WEIGHT(*t, walker), sum);

@@ -23,7 +23,12 @@ enum {
     REACH = SPME_ORDER - 1, /* points beyond its own cell that a charge reaches */
     UNROLLED =
         SPME_ORDER < 6 ? SPME_ORDER : 1, /* planes that are written out: registers, compile time */
-    SINGLE = sizeof(real) == 4
+    SINGLE = sizeof(real) == 4,
+    FEW = TILES_X * TILES_Y * TILES_Z < SPME_FEW_TILES,
+    SPREAD_THREADS = SPME_SPREAD_THREADS * (!FEW     ? 1
+                                            : SINGLE ? SPME_MORE_SPREAD
+                                                     : SPME_MORE_SPREAD_DOUBLE),
+    FORCE_THREADS = SPME_FORCE_THREADS * (FEW ? SPME_MORE_FORCE : 1)
 };
 #define POINTS ((uint64_t)SPME_X * SPME_Y * SPME_Z)
 #define WAVES ((uint64_t)HALF_X * SPME_Y * SPME_Z)
@@ -445,7 +450,7 @@ PLUGMC_FN void read_potential(const real *grid, spme_points *out)
     enum { PIECES = EDGE_X / VECTOR };
     const int tile_x = blockIdx.x % TILES_X, tile_y = blockIdx.x / TILES_X % TILES_Y,
               tile_z = blockIdx.x / (TILES_X * TILES_Y);
-    for (int i = threadIdx.x; i < EDGE_Z * EDGE_Y * PIECES; i += SPME_FORCE_THREADS) {
+    for (int i = threadIdx.x; i < EDGE_Z * EDGE_Y * PIECES; i += FORCE_THREADS) {
         int x = tile_x * SPME_TILE_X + i % PIECES * VECTOR - LEAD,
             y = tile_y * SPME_TILE_Y + i / PIECES % EDGE_Y - REACH,
             z = tile_z * SPME_TILE_Z + i / (PIECES * EDGE_Y) - REACH;
@@ -459,7 +464,7 @@ PLUGMC_FN void read_potential(const real *grid, spme_points *out)
 
 /* x: tiles; y: walkers. Potentials are taken relative to one in the middle, whose weights add up to
  * nothing: that keeps digits. Leaves the bin empty. */
-extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS, SINGLE ? 8 : 1)
+extern "C" __global__ void __launch_bounds__(FORCE_THREADS, SINGLE && !FEW ? 8 : 1)
     gather_forces(const __grid_constant__ spme_task t)
 {
     plugmc_wait();
@@ -471,7 +476,7 @@ extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS, SINGLE ? 8 : 1)
     if (number == 0) return;
     read_potential(t.grid + w * POINTS, pieces);
     __syncthreads();
-    for (uint32_t k = threadIdx.x; k < number; k += SPME_FORCE_THREADS) {
+    for (uint32_t k = threadIdx.x; k < number; k += FORCE_THREADS) {
         const uint64_t place = place_of<0>(t, w, tile, k);
         const spme_record c = ((const spme_record *)t.records)[place];
         real wx[SPME_ORDER], wy[SPME_ORDER], wz[SPME_ORDER], sx[SPME_ORDER], sy[SPME_ORDER],
@@ -505,7 +510,7 @@ extern "C" __global__ void __launch_bounds__(SPME_FORCE_THREADS, SINGLE ? 8 : 1)
     }
     __syncthreads();
     if (threadIdx.x == 0) *count = 0;
-    for (uint32_t k = 1 + threadIdx.x; k <= (number - 1) / t.page; k += SPME_FORCE_THREADS)
+    for (uint32_t k = 1 + threadIdx.x; k <= (number - 1) / t.page; k += FORCE_THREADS)
         t.owner[(uint64_t)w * t.pages + page_of<0>(t, w, tile, k)] = 0;
 }
 #endif

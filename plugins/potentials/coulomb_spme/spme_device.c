@@ -188,10 +188,23 @@ static int put_constants(const spme *m, const plugmc_view *view)
                                 constant, 2 * walkers * sizeof *constant);
 }
 
+/* Threads of a block that has a tile, as coulomb_spme.cu has it. */
+static uint32_t spread_threads(const spme *m, const spme_task *task)
+{
+    if (task->tiles >= SPME_FEW_TILES) return SPME_SPREAD_THREADS;
+    return SPME_SPREAD_THREADS *
+           (m->set.precision == SPME_DOUBLE ? SPME_MORE_SPREAD_DOUBLE : SPME_MORE_SPREAD);
+}
+
+static uint32_t force_threads(const spme_task *task)
+{
+    return SPME_FORCE_THREADS * (task->tiles < SPME_FEW_TILES ? SPME_MORE_FORCE : 1);
+}
+
 static int spread_sorted(const spme *m, spme_task *task)
 {
     int code = launch(m, BIN, task, task->particles, SPME_BIN_THREADS);
-    return code ? code : launch_blocks(m, SPREAD, task, task->tiles, SPME_SPREAD_THREADS);
+    return code ? code : launch_blocks(m, SPREAD, task, task->tiles, spread_threads(m, task));
 }
 
 static int spread_gathered(const spme *m, spme_task *task)
@@ -209,7 +222,7 @@ static int spread_gathered(const spme *m, spme_task *task)
 static int forces_of(const spme *m, spme_task *task)
 {
     int code = m->set.spreading == SPME_SORTED
-                   ? launch_blocks(m, GATHER, task, task->tiles, SPME_FORCE_THREADS)
+                   ? launch_blocks(m, GATHER, task, task->tiles, force_threads(task))
                    : launch(m, ONE_BY_ONE, task, task->particles, SPME_SORT_THREADS);
     if (code || !task->balance) return code;
     code = launch_blocks(m, SUM, task, SPME_BALANCE_BLOCKS, SPME_SORT_THREADS);

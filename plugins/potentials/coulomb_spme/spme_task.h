@@ -7,6 +7,12 @@ enum {
     SPME_SORT_THREADS = 256,
     SPME_SPREAD_THREADS = 256,
     SPME_FORCE_THREADS = 128,
+    /* With fewer tiles than a large GPU has multiprocessors a block has several times as many threads: factors for
+     * forces, and for spreading in single and double precision, where shared memory is the limit. */
+    SPME_FEW_TILES = 132,
+    SPME_MORE_FORCE = 4,
+    SPME_MORE_SPREAD = 4,
+    SPME_MORE_SPREAD_DOUBLE = 2,
     SPME_SOLVE_THREADS = 256,
     SPME_SOLVE_BLOCKS = 528, /* a walker, at most: four for each multiprocessor of a large GPU */
     SPME_EXCLUDE_THREADS = 128,

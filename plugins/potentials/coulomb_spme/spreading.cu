@@ -7,8 +7,10 @@ enum {
                                         addition would need a branch else */
     CELLS = PITCH * SPME_TILE_Y * SPME_TILE_Z,
     MOST_SOURCES = 27,
-    BATCH = SINGLE ? 4 : 2, /* records that a thread looks at before any is added */
-    MOST_KEPT = BATCH * SPME_SPREAD_THREADS,
+    BATCH = FEW      ? 1
+            : SINGLE ? 4
+                     : 2, /* records that a thread looks at before any is added */
+    MOST_KEPT = BATCH * SPREAD_THREADS,
     CROWD = 2048, /* charges near a tile; with more the unit costs digits of single precision */
     NOWHERE = 255,
     BANKS = 32 /* of shared memory; one for each thread of a warp */
@@ -123,7 +125,7 @@ PLUGMC_FN void sort_by_bank(spread_memory &m)
         uint32_t before = __shfl_up_sync(0xffffffffu, until, step);
         if (lane >= step) until += before;
     }
-    for (uint32_t from = threadIdx.x - lane; from < m.kept_count; from += SPME_SPREAD_THREADS) {
+    for (uint32_t from = threadIdx.x - lane; from < m.kept_count; from += SPREAD_THREADS) {
         const uint32_t k = from + lane;
         const int there = k < m.kept_count, bank = there ? corner_of(m.relative[k]) % BANKS : 0;
         const uint32_t first = __shfl_sync(0xffffffffu, until - own, bank);
@@ -171,7 +173,7 @@ PLUGMC_FN void add_all(const spme_task &t, spread_memory &m, const int width[3],
         uint32_t offset[BATCH];
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
-            const uint32_t k = from + b * SPME_SPREAD_THREADS + threadIdx.x;
+            const uint32_t k = from + b * SPREAD_THREADS + threadIdx.x;
             offset[b] = NOWHERE;
             if (k >= m.candidates) continue;
             while (k >= m.sources[s].end) s++;
@@ -186,7 +188,7 @@ PLUGMC_FN void add_all(const spme_task &t, spread_memory &m, const int width[3],
         sort_by_bank(m);
         __syncthreads();
         const uint32_t number = m.kept_count, warps = (number + BANKS - 1) / BANKS;
-        for (uint32_t k = threadIdx.x; k < warps * BANKS; k += SPME_SPREAD_THREADS) {
+        for (uint32_t k = threadIdx.x; k < warps * BANKS; k += SPREAD_THREADS) {
             const uint32_t at = k % BANKS * warps + k / BANKS;
             if (at >= number) continue;
             const uint32_t which = m.order[at];
@@ -214,7 +216,7 @@ PLUGMC_FN double largest_sum(const spme_task &t, spread_memory &m, const int wid
     const real coarse = (real)((double)(1 << 30) / (t.largest * m.candidates));
     add_all<1>(t, m, width, coarse);
     integer most = 0;
-    for (int i = threadIdx.x; i < CELLS; i += SPME_SPREAD_THREADS) {
+    for (int i = threadIdx.x; i < CELLS; i += SPREAD_THREADS) {
         most = m.cells[i] > most ? m.cells[i] : most;
         m.cells[i] = 0;
     }
@@ -224,7 +226,7 @@ PLUGMC_FN double largest_sum(const spme_task &t, spread_memory &m, const int wid
 }
 
 /* x: tiles; y: walkers. */
-extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
+extern "C" __global__ void __launch_bounds__(SPREAD_THREADS)
     spread(const __grid_constant__ spme_task t)
 {
     __shared__ spread_memory m;
@@ -233,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
     const int width[3] = {tile_width(tile[0], SPME_TILE_X, SPME_X),
                           tile_width(tile[1], SPME_TILE_Y, SPME_Y),
                           tile_width(tile[2], SPME_TILE_Z, SPME_Z)};
-    for (int i = threadIdx.x; i < CELLS; i += SPME_SPREAD_THREADS) m.cells[i] = 0;
+    for (int i = threadIdx.x; i < CELLS; i += SPREAD_THREADS) m.cells[i] = 0;
     plugmc_wait();
     if (threadIdx.x < 32) find_sources(t, tile, m);
     __syncthreads();
@@ -249,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(SPME_SPREAD_THREADS)
                  ((uint64_t)tile[2] * SPME_TILE_Z * SPME_Y + tile[1] * SPME_TILE_Y) * SPME_X +
                  tile[0] * SPME_TILE_X;
     enum { POINTS_OF_TILE = SPME_TILE_X * SPME_TILE_Y * SPME_TILE_Z };
-    for (int i = threadIdx.x; i < POINTS_OF_TILE; i += SPME_SPREAD_THREADS) {
+    for (int i = threadIdx.x; i < POINTS_OF_TILE; i += SPREAD_THREADS) {
         const int x = i % SPME_TILE_X, row = i / SPME_TILE_X, y = row % SPME_TILE_Y,
                   z = row / SPME_TILE_Y;
         if (x < width[0] && y < width[1] && z < width[2])
