@@ -12,9 +12,9 @@ enum {
     GAUSSIAN_STRIP = 16,
     GAUSSIAN_WIDE = GAUSSIAN_WARPS * GAUSSIAN_STRIP,
     GAUSSIAN_POINTS = 32,     /* of a block */
-    GAUSSIAN_POINTS_ALL = 16, /* with derivatives */
-    GAUSSIAN_STEP = 8,  /* rows that are multiplied at once */
-    GAUSSIAN_ROWS = 64, /* of a chunk */
+    GAUSSIAN_POINTS_ALL = 16, /* with derivatives, in single precision; half as many in double */
+    GAUSSIAN_STEP = 8,        /* rows that are multiplied at once */
+    GAUSSIAN_ROWS = 80,       /* of a chunk */
     GAUSSIAN_MOST_L = 5,
     GAUSSIAN_MOST_S = 64 /* shells of s functions at a nucleus with a cusp */
 };
@@ -52,7 +52,7 @@ typedef struct gaussian_tables {
     const double (*position)[3];  /* [nuclei] */
     const double (*primitive)[2]; /* exponent a, coefficient c */
     const void *radial; /* on the GPU: -a / ln 2, c, -2 a, 4 a^2 in the precision of the results */
-    const double (*image)[5];     /* lattice vector, and cos and sin of its phase; the first is 0 */
+    const double (*image)[5]; /* lattice vector, and cos and sin of its phase; the first is 0 */
     const gaussian_entry *shell;
     const gaussian_chunk *chunk;
     const gaussian_corrected *correction; /* [corrected] */
@@ -62,7 +62,7 @@ typedef struct gaussian_tables {
 typedef struct gaussian_spin {
     int64_t columns, pitch;    /* numbers of a row: of all orbitals; padded */
     const double *coefficient; /* [rows][pitch] */
-    const void *rounded; /* on the GPU: the same in the precision of the results */
+    const void *rounded;       /* on the GPU: the same in the precision of the results */
     const gaussian_cusp *cusp; /* [corrected][columns] */
 } gaussian_spin;
 

@@ -1,5 +1,18 @@
 /* kernel.cu: the kernels of gaussian_orbitals.cu, behind it, shell.cu and product.cu. */
 
+#ifndef GAUSSIAN_P
+#define GAUSSIAN_P GAUSSIAN_POINTS
+#endif
+#ifndef GAUSSIAN_PA
+#define GAUSSIAN_PA GAUSSIAN_POINTS_ALL
+#endif
+#ifndef GAUSSIAN_BLOCKS
+#define GAUSSIAN_BLOCKS 1
+#endif
+#ifndef GAUSSIAN_BLOCKS_ALL
+#define GAUSSIAN_BLOCKS_ALL 2
+#endif
+
 PLUGMC_FN real power_of_2(real x)
 {
     return sizeof(real) == 4 ? (real)exp2f((float)x) : (real)exp2((double)x);
@@ -251,8 +264,9 @@ template <int COMPONENTS, int GROUPS> PLUGMC_FN void evaluate(const gaussian_tas
     typedef gaussian_sheet<COMPONENTS, GROUPS> sheet_type;
     __shared__ sheet_type sheet;
     const gaussian_tables &t = task.tables;
-    const int warp = threadIdx.x / 32, pitch = (int)task.spin.pitch, strips = pitch / GAUSSIAN_STRIP,
-              own = (strips + gridDim.y - 1) / gridDim.y, strip = blockIdx.y * own + warp;
+    const int warp = threadIdx.x / 32, pitch = (int)task.spin.pitch,
+              strips = pitch / GAUSSIAN_STRIP, own = (strips + gridDim.y - 1) / gridDim.y,
+              strip = blockIdx.y * own + warp;
     const bool multiplies = warp < own && strip < strips;
     const int64_t block = (int64_t)blockIdx.x * sheet.POINTS,
                   point = block + threadIdx.x % sheet.POINTS;
@@ -260,26 +274,54 @@ template <int COMPONENTS, int GROUPS> PLUGMC_FN void evaluate(const gaussian_tas
     const double *r = task.positions + 3 * (point < task.points ? point : task.points - 1);
     const real *coefficient = (const real *)task.spin.rounded + strip * GAUSSIAN_STRIP;
     gaussian_sums<COMPONENTS, GROUPS> sum = {};
+#ifdef GAUSSIAN_COPY
+    alignas(16) __shared__ float copied[GAUSSIAN_LIMIT][GAUSSIAN_WIDE + 8];
+#endif
     for (int k = 0; k < t.chunks; k++) {
         const gaussian_chunk chunk = t.chunk[k];
+        const real *factors = coefficient + (int64_t)chunk.row * pitch;
+        int factor_pitch = pitch;
+#ifdef GAUSSIAN_COPY
+        if constexpr (sizeof(real) == sizeof(float)) {
+            if (multiplies) copy_strip((const float *)factors, pitch, padded_rows(chunk), copied);
+            asm volatile("cp.async.commit_group;");
+            factors = (const real *)&copied[0][warp * GAUSSIAN_STRIP];
+            factor_pitch = GAUSSIAN_WIDE + 8;
+        }
+#endif
         __syncthreads(); /* the sheet has been read */
+#ifdef GAUSSIAN_NO_FUNCTIONS
+        const bool any = true;
+#else
         const bool any = put_chunk(t, chunk, r, sheet);
+#endif
+#ifdef GAUSSIAN_COPY
+        asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
         if (!__syncthreads_or(any) || !multiplies) continue;
-        add_products(sheet, padded_rows(chunk), coefficient + (int64_t)chunk.row * pitch, pitch, sum);
+#ifdef GAUSSIAN_NO_PRODUCT
+        for (int c = 0; c < COMPONENTS; c++)
+            for (int h = 0; h < GROUPS; h++)
+                for (int j = 0; j < 4; j++) sum.of[c][h][j] += sheet.of[0][c + h + j];
+#else
+        add_products(sheet, padded_rows(chunk), factors, factor_pitch, sum);
+#endif
     }
     if (!multiplies) return;
     const int lane = threadIdx.x % 32;
     store(task, block + lane / 4 * GROUPS, strip * GAUSSIAN_STRIP + lane % 4 * 4, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS)
+extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS,
+                                             sizeof(real) == 4 ? GAUSSIAN_BLOCKS : 1)
     gaussian_values(const __grid_constant__ gaussian_task task)
 {
-    evaluate<1, GAUSSIAN_POINTS / 8>(task);
+    evaluate<1, GAUSSIAN_P / 8>(task);
 }
 
-extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS)
+extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS,
+                                             sizeof(real) == 4 ? GAUSSIAN_BLOCKS_ALL : 1)
     gaussian_everything(const __grid_constant__ gaussian_task task)
 {
-    evaluate<5, GAUSSIAN_POINTS_ALL / 8>(task);
+    evaluate<5, GAUSSIAN_PA / 2 / sizeof(real)>(task);
 }
