@@ -11,10 +11,15 @@ enum {
     GAUSSIAN_THREADS = 32 * GAUSSIAN_WARPS,
     GAUSSIAN_STRIP = 16,
     GAUSSIAN_WIDE = GAUSSIAN_WARPS * GAUSSIAN_STRIP,
-    GAUSSIAN_POINTS = 32,     /* of a block */
-    GAUSSIAN_POINTS_ALL = 16, /* with derivatives, in single precision; half as many in double */
-    GAUSSIAN_STEP = 8,        /* rows that are multiplied at once */
-    GAUSSIAN_ROWS = 80,       /* of a chunk */
+    /* of a block, values alone */
+    GAUSSIAN_POINTS = 32,
+    /* of a block, with gradients and Laplacians in single and in double precision */
+    GAUSSIAN_POINTS_ALL = 16,
+    GAUSSIAN_POINTS_ALL_DOUBLE = 8,
+    /* rows that are multiplied at once */
+    GAUSSIAN_STEP = 8,
+    /* of a chunk, at most */
+    GAUSSIAN_ROWS = 80,
     GAUSSIAN_MOST_L = 5,
     GAUSSIAN_MOST_S = 64 /* shells of s functions at a nucleus with a cusp */
 };

@@ -64,7 +64,6 @@ void gaussian_on_host(const gaussian_orbitals *, const plugmc_orbital_request *)
 
 /* ---- On the GPU: gpu.c --------------------------------------------------------------------- */
 
-int gaussian_variant(const char *name, int otherwise);
 int gaussian_on_device(const gaussian_orbitals *, const plugmc_orbital_request *);
 int gaussian_gpu_source(void *instance, const plugmc_host *, int index, plugmc_gpu_source *out);
 int gaussian_prepare_gpu(gaussian_orbitals *);

@@ -1,6 +1,4 @@
 /* gpu.c: orbitals on the GPU: tables go there once, the kernels are those of kernel.cu. */
-#define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,35 +10,6 @@ PLUGMC_EMBED(gaussian_shell_text, GAUSSIAN_SHELL_FILE);
 PLUGMC_EMBED(gaussian_product_text, GAUSSIAN_PRODUCT_FILE);
 PLUGMC_EMBED(gaussian_kernel_text, GAUSSIAN_KERNELS_FILE);
 
-/* TODO experiments only: GAUSSIAN_DEFINES="LIMIT=48 LANES" */
-int gaussian_variant(const char *name, int otherwise)
-{
-    const char *all = getenv("GAUSSIAN_DEFINES");
-    const size_t n = strlen(name);
-    while (all && *all) {
-        if (!strncmp(all, name, n) && all[n] == '=') return atoi(all + n + 1);
-        all = strchr(all, ' ');
-        if (all) all++;
-    }
-    return otherwise;
-}
-
-static const char *variant_text(void)
-{
-    static char text[4096];
-    char copy[1024], *rest = copy;
-    snprintf(copy, sizeof copy, "%s", getenv("GAUSSIAN_DEFINES") ? getenv("GAUSSIAN_DEFINES") : "");
-    text[0] = 0;
-    for (char *word; (word = strsep(&rest, " "));) {
-        char *value = strchr(word, '=');
-        if (!*word) continue;
-        if (value) *value++ = 0;
-        snprintf(text + strlen(text), sizeof text - strlen(text), "#define GAUSSIAN_%s %s\n", word,
-                 value ? value : "1");
-    }
-    return text;
-}
-
 int gaussian_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
     (void)instance;
@@ -50,7 +19,7 @@ int gaussian_gpu_source(void *instance, const plugmc_host *host, int index, plug
         &(plugmc_gpu_source){
             .name = "gaussian_orbitals.cu",
             .source = join_texts(
-                host, (const char *const[]){gaussian_task_text, variant_text(), gaussian_shell_text,
+                host, (const char *const[]){gaussian_task_text, gaussian_shell_text,
                                             gaussian_product_text, gaussian_kernel_text, NULL}),
             .double_precision = index == 1,
             .contract = 1});
@@ -76,9 +45,9 @@ int gaussian_on_device(const gaussian_orbitals *g, const plugmc_orbital_request 
                               .values = q->values ? (char *)q->values + skipped : NULL,
                               .gradients = q->gradients ? (char *)q->gradients + 3 * skipped : NULL,
                               .laplacians = q->laplacians ? (char *)q->laplacians + skipped : NULL};
-        const int64_t own = derivatives
-                                ? gaussian_variant("PA", GAUSSIAN_POINTS_ALL) / (type ? 2 : 1)
-                                : gaussian_variant("P", GAUSSIAN_POINTS);
+        const int64_t own = !derivatives ? GAUSSIAN_POINTS
+                            : type       ? GAUSSIAN_POINTS_ALL_DOUBLE
+                                         : GAUSSIAN_POINTS_ALL;
         const uint32_t grid[3] = {
             (uint32_t)((points + own - 1) / own),
             (uint32_t)((task.spin.columns + GAUSSIAN_WIDE - 1) / GAUSSIAN_WIDE), 1};

@@ -1,18 +1,5 @@
 /* kernel.cu: the kernels of gaussian_orbitals.cu, behind it, shell.cu and product.cu. */
 
-#ifndef GAUSSIAN_P
-#define GAUSSIAN_P GAUSSIAN_POINTS
-#endif
-#ifndef GAUSSIAN_PA
-#define GAUSSIAN_PA GAUSSIAN_POINTS_ALL
-#endif
-#ifndef GAUSSIAN_BLOCKS
-#define GAUSSIAN_BLOCKS 1
-#endif
-#ifndef GAUSSIAN_BLOCKS_ALL
-#define GAUSSIAN_BLOCKS_ALL 2
-#endif
-
 PLUGMC_FN real power_of_2(real x)
 {
     return sizeof(real) == 4 ? (real)exp2f((float)x) : (real)exp2((double)x);
@@ -259,6 +246,8 @@ PLUGMC_FN void store(const gaussian_task &task, int64_t first, int64_t column,
     }
 }
 
+/* Orbitals at the points of a block: chunk by chunk, functions to the sheet, then their products with coefficients. Strips
+ * of columns are divided evenly between blocks of the same points; warps without a strip only work out functions. */
 template <int COMPONENTS, int GROUPS> PLUGMC_FN void evaluate(const gaussian_task &task)
 {
     typedef gaussian_sheet<COMPONENTS, GROUPS> sheet_type;
@@ -274,54 +263,29 @@ template <int COMPONENTS, int GROUPS> PLUGMC_FN void evaluate(const gaussian_tas
     const double *r = task.positions + 3 * (point < task.points ? point : task.points - 1);
     const real *coefficient = (const real *)task.spin.rounded + strip * GAUSSIAN_STRIP;
     gaussian_sums<COMPONENTS, GROUPS> sum = {};
-#ifdef GAUSSIAN_COPY
-    alignas(16) __shared__ float copied[GAUSSIAN_LIMIT][GAUSSIAN_WIDE + 8];
-#endif
     for (int k = 0; k < t.chunks; k++) {
         const gaussian_chunk chunk = t.chunk[k];
-        const real *factors = coefficient + (int64_t)chunk.row * pitch;
-        int factor_pitch = pitch;
-#ifdef GAUSSIAN_COPY
-        if constexpr (sizeof(real) == sizeof(float)) {
-            if (multiplies) copy_strip((const float *)factors, pitch, padded_rows(chunk), copied);
-            asm volatile("cp.async.commit_group;");
-            factors = (const real *)&copied[0][warp * GAUSSIAN_STRIP];
-            factor_pitch = GAUSSIAN_WIDE + 8;
-        }
-#endif
-        __syncthreads(); /* the sheet has been read */
-#ifdef GAUSSIAN_NO_FUNCTIONS
-        const bool any = true;
-#else
+        /* the sheet of the chunk before has been read */
+        __syncthreads();
         const bool any = put_chunk(t, chunk, r, sheet);
-#endif
-#ifdef GAUSSIAN_COPY
-        asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
         if (!__syncthreads_or(any) || !multiplies) continue;
-#ifdef GAUSSIAN_NO_PRODUCT
-        for (int c = 0; c < COMPONENTS; c++)
-            for (int h = 0; h < GROUPS; h++)
-                for (int j = 0; j < 4; j++) sum.of[c][h][j] += sheet.of[0][c + h + j];
-#else
-        add_products(sheet, padded_rows(chunk), factors, factor_pitch, sum);
-#endif
+        add_products(sheet, padded_rows(chunk), coefficient + (int64_t)chunk.row * pitch, pitch,
+                     sum);
     }
     if (!multiplies) return;
     const int lane = threadIdx.x % 32;
     store(task, block + lane / 4 * GROUPS, strip * GAUSSIAN_STRIP + lane % 4 * 4, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS,
-                                             sizeof(real) == 4 ? GAUSSIAN_BLOCKS : 1)
+extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS)
     gaussian_values(const __grid_constant__ gaussian_task task)
 {
-    evaluate<1, GAUSSIAN_P / 8>(task);
+    evaluate<1, GAUSSIAN_POINTS / 8>(task);
 }
 
-extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS,
-                                             sizeof(real) == 4 ? GAUSSIAN_BLOCKS_ALL : 1)
+/* In single precision 128 registers are enough for two blocks a multiprocessor. */
+extern "C" __global__ void __launch_bounds__(GAUSSIAN_THREADS, sizeof(real) == 4 ? 2 : 1)
     gaussian_everything(const __grid_constant__ gaussian_task task)
 {
-    evaluate<5, GAUSSIAN_PA / 2 / sizeof(real)>(task);
+    evaluate<5, (sizeof(real) == 4 ? GAUSSIAN_POINTS_ALL : GAUSSIAN_POINTS_ALL_DOUBLE) / 8>(task);
 }

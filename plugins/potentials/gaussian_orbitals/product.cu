@@ -3,25 +3,11 @@
  * A warp has all points of its block and GAUSSIAN_STRIP columns. Lane 4 g + t has the points g GROUPS ... g GROUPS +
  * GROUPS - 1 of 8 GROUPS and the columns 4 t ... 4 t + 3, which is also how tensor cores hand out their results. */
 
-#ifndef GAUSSIAN_LIMIT
-#define GAUSSIAN_LIMIT GAUSSIAN_ROWS
-#endif
-#ifdef GAUSSIAN_NEAREST
-#define SPLIT_A split_to_nearest
-#else
-#define SPLIT_A split_downwards
-#endif
-#ifdef GAUSSIAN_DEEP
-#define STEPS_UNROLLED 4
-#else
-#define STEPS_UNROLLED 2
-#endif
-
 /* Functions of a chunk, [row][component][point]. Rows are padded such that lanes that read side by side meet different
  * banks of shared memory. */
 template <int COMPONENTS, int GROUPS> struct gaussian_sheet {
     static constexpr int POINTS = 8 * GROUPS, PITCH = COMPONENTS * POINTS + 32 / (int)sizeof(real);
-    alignas(16) real of[GAUSSIAN_LIMIT][PITCH];
+    alignas(16) real of[GAUSSIAN_ROWS][PITCH];
 };
 
 /* Orbitals of a lane. */
@@ -107,21 +93,12 @@ PLUGMC_FN void add_by_tensor_cores(const gaussian_sheet<COMPONENTS, GROUPS> &she
                                    gaussian_sums<COMPONENTS, GROUPS> &sum)
 {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-#ifdef GAUSSIAN_DIRECT
-    auto &part = sum.of;
-#else
     float part[COMPONENTS][GROUPS][4] = {};
-#endif
     coefficient += t * pitch + 2 * g;
-#pragma unroll STEPS_UNROLLED
+#pragma unroll 2
     for (int row = 0; row < rows; row += GAUSSIAN_STEP) {
-#ifdef GAUSSIAN_COPY
-        const float2 near = *(const float2 *)(coefficient + row * pitch),
-                     far = *(const float2 *)(coefficient + (row + 4) * pitch);
-#else
         const float2 near = __ldg((const float2 *)(coefficient + row * pitch)),
                      far = __ldg((const float2 *)(coefficient + (row + 4) * pitch));
-#endif
         /* the tile of even columns, and that of odd ones */
         const gaussian_split b[2][2] = {{split_to_nearest(near.x), split_to_nearest(far.x)},
                                         {split_to_nearest(near.y), split_to_nearest(far.y)}};
@@ -137,7 +114,7 @@ PLUGMC_FN void add_by_tensor_cores(const gaussian_sheet<COMPONENTS, GROUPS> &she
                 uint32_t big[4], small[4];
 #pragma unroll
                 for (int i = 0; i < 4; i++) {
-                    const gaussian_split a = SPLIT_A(x[i]);
+                    const gaussian_split a = split_downwards(x[i]);
                     big[i] = a.big;
                     small[i] = a.small;
                 }
@@ -153,28 +130,12 @@ PLUGMC_FN void add_by_tensor_cores(const gaussian_sheet<COMPONENTS, GROUPS> &she
             }
         }
     }
-#ifndef GAUSSIAN_DIRECT
 #pragma unroll
     for (int c = 0; c < COMPONENTS; c++)
 #pragma unroll
         for (int h = 0; h < GROUPS; h++)
 #pragma unroll
             for (int j = 0; j < 4; j++) sum.of[c][h][j] += part[c][h][j];
-#endif
-}
-#endif
-
-#ifdef GAUSSIAN_COPY
-/* Coefficients of a warp's strip, to shared memory. */
-PLUGMC_FN void copy_strip(const float *from, int pitch, int rows, float (*to)[GAUSSIAN_WIDE + 8])
-{
-    const int lane = threadIdx.x % 32, at = threadIdx.x / 32 * GAUSSIAN_STRIP + lane % 4 * 4;
-    for (int row = lane / 4; row < rows; row += 8) {
-        const uint32_t there = (uint32_t)__cvta_generic_to_shared(&to[row][at]);
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there),
-                     "l"(from + (int64_t)row * pitch + lane % 4 * 4)
-                     : "memory");
-    }
 }
 #endif
 
@@ -185,7 +146,7 @@ PLUGMC_FN void add_products(const gaussian_sheet<COMPONENTS, GROUPS> &sheet, int
                             const real *coefficient, int pitch,
                             gaussian_sums<COMPONENTS, GROUPS> &sum)
 {
-#if __CUDA_ARCH__ >= 800 && !defined(GAUSSIAN_LANES)
+#if __CUDA_ARCH__ >= 800
     if constexpr (sizeof(real) == sizeof(float)) {
         add_by_tensor_cores(sheet, rows, coefficient, pitch, sum);
         return;

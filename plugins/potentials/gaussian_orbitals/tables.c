@@ -236,12 +236,11 @@ static int fill_shells(gaussian_orbitals *g, gaussian_entry *entry)
 static void fill_chunks(gaussian_orbitals *g, const gaussian_entry *entry, gaussian_chunk *chunk)
 {
     int32_t count = 0;
-    const int limit = gaussian_variant("LIMIT", GAUSSIAN_ROWS);
     for (int32_t i = 0; i < g->tables.shells; i++) {
         const int32_t rows =
             functions_of_shell(entry[i].l, entry[i].cartesian) * g->tables.chi_parts;
         gaussian_chunk *last = count ? &chunk[count - 1] : NULL;
-        if (!last || last->rows + rows > limit)
+        if (!last || last->rows + rows > GAUSSIAN_ROWS)
             chunk[count++] = (gaussian_chunk){i, 1, entry[i].row, rows};
         else
             last->shells++, last->rows += rows;
