@@ -1,16 +1,25 @@
 /* gaussian_orbitals.cu: orbitals of Gaussian functions at many points on the GPU, and what both sides read.
  *
- * A block has GAUSSIAN_POINTS points and GAUSSIAN_SLOTS threads for each. Chunks of shells are dealt with one after the
- * other: each thread works out the functions of one shell at one point and puts them into shared memory, as far as it is
- * needed; then it adds them, times their coefficients, to its orbitals, which it keeps in registers. Threads side by side
- * have the same orbital at different points, so that coefficients are read once for all. With more orbitals than a block
- * has, the functions are worked out again by the next one. Displacements are subtracted in double, all else is in the
- * precision of the results, but for the neighbourhood of nuclei. */
+ * Orbitals are a product of matrices, functions at points times coefficients. A block of threads has some points and up to
+ * GAUSSIAN_WIDE columns. Chunks of shells are dealt with one after the other: each thread works out the functions of
+ * shells at one point and puts them into shared memory (kernel.cu), then each warp adds them, times their coefficients, to
+ * GAUSSIAN_STRIP columns of all points, which it keeps in registers (product.cu). With more columns than a block has, the
+ * functions are worked out again by the next one. Displacements are subtracted in double, all else is in the precision of
+ * the results, but for the neighbourhood of nuclei. */
 enum {
-    GAUSSIAN_POINTS = 16,
-    GAUSSIAN_SLOTS = 16,
-    GAUSSIAN_OWN = 4, /* columns a thread */
-    GAUSSIAN_ROWS = 48,
+    GAUSSIAN_WARPS = 8,
+    GAUSSIAN_THREADS = 32 * GAUSSIAN_WARPS,
+    GAUSSIAN_STRIP = 16,
+    GAUSSIAN_WIDE = GAUSSIAN_WARPS * GAUSSIAN_STRIP,
+    /* of a block, values alone */
+    GAUSSIAN_POINTS = 32,
+    /* of a block, with gradients and Laplacians in single and in double precision */
+    GAUSSIAN_POINTS_ALL = 16,
+    GAUSSIAN_POINTS_ALL_DOUBLE = 8,
+    /* rows that are multiplied at once */
+    GAUSSIAN_STEP = 8,
+    /* of a chunk, at most */
+    GAUSSIAN_ROWS = 80,
     GAUSSIAN_MOST_L = 5,
     GAUSSIAN_MOST_S = 64 /* shells of s functions at a nucleus with a cusp */
 };
@@ -46,8 +55,9 @@ typedef struct gaussian_tables {
     int32_t periodic, parts, chi_parts; /* real numbers of an orbital, of a function: 1 or 2 */
     int32_t nuclei, shells, chunks, corrected;
     const double (*position)[3];  /* [nuclei] */
-    const double (*primitive)[2]; /* exponent, coefficient */
-    const double (*image)[5];     /* lattice vector, and cos and sin of its phase; the first is 0 */
+    const double (*primitive)[2]; /* exponent a, coefficient c */
+    const void *radial; /* on the GPU: -a / ln 2, c, -2 a, 4 a^2 in the precision of the results */
+    const double (*image)[5]; /* lattice vector, and cos and sin of its phase; the first is 0 */
     const gaussian_entry *shell;
     const gaussian_chunk *chunk;
     const gaussian_corrected *correction; /* [corrected] */

@@ -24,7 +24,7 @@ typedef struct gaussian_keys {
 /* Kernels of one type of results, and what is on the GPU. */
 typedef struct gaussian_gpu {
     plugmc_kernel *values[2], *everything[2]; /* float, double */
-    gaussian_tables tables;
+    gaussian_tables tables[2];
     gaussian_spin spin[2][2]; /* [type of results][spin] */
 } gaussian_gpu;
 
@@ -52,6 +52,8 @@ int gaussian_occupy(gaussian_orbitals *);
 int gaussian_check_norms(const gaussian_orbitals *);
 /* Shells, images and coefficients as evaluation reads them. */
 int gaussian_tables_fill(gaussian_orbitals *);
+/* Their number, with padding, for spin s. */
+size_t gaussian_coefficients(const gaussian_orbitals *, int s);
 /* Coefficients anew, when `mixing` has changed. */
 void gaussian_fill_coefficients(gaussian_orbitals *);
 

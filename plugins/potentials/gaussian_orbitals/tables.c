@@ -240,7 +240,7 @@ static void fill_chunks(gaussian_orbitals *g, const gaussian_entry *entry, gauss
         const int32_t rows =
             functions_of_shell(entry[i].l, entry[i].cartesian) * g->tables.chi_parts;
         gaussian_chunk *last = count ? &chunk[count - 1] : NULL;
-        if (!last || last->shells == GAUSSIAN_SLOTS || last->rows + rows > GAUSSIAN_ROWS)
+        if (!last || last->rows + rows > GAUSSIAN_ROWS)
             chunk[count++] = (gaussian_chunk){i, 1, entry[i].row, rows};
         else
             last->shells++, last->rows += rows;
@@ -274,16 +274,20 @@ static void fill_orbital(const gaussian_orbitals *g, const gaussian_entry *entry
     }
 }
 
+/* The GPU multiplies GAUSSIAN_STEP rows at once, of which some may be zeros behind the last. */
+size_t gaussian_coefficients(const gaussian_orbitals *g, int s)
+{
+    return (size_t)(g->rows + GAUSSIAN_STEP) * (size_t)g->spin[s].pitch;
+}
+
 static int fill_coefficients(gaussian_orbitals *g)
 {
-    enum { WIDE = GAUSSIAN_SLOTS * GAUSSIAN_OWN };
     const plugmc_host *host = g->host;
     for (int s = 0; s < 2; s++) {
         gaussian_spin *spin = &g->spin[s];
         spin->columns = (int64_t)g->wanted[s] * g->tables.parts;
-        spin->pitch = (spin->columns + WIDE - 1) / WIDE * WIDE;
-        double *to =
-            host->allocate(host->context, ((size_t)g->rows * (size_t)spin->pitch + 1) * sizeof *to);
+        spin->pitch = (spin->columns + GAUSSIAN_STRIP - 1) / GAUSSIAN_STRIP * GAUSSIAN_STRIP;
+        double *to = host->allocate(host->context, gaussian_coefficients(g, s) * sizeof *to);
         if (!to)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for coefficients");
         spin->coefficient = g->coefficients[s] = to;
