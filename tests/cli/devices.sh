@@ -69,7 +69,7 @@ test_forces_of_a_term_on_the_cpu_choose_it()
         '[initial]' 'state = lattice' '[potential wca]' 'epsilon = 1' 'sigma = 1' \
         '[potential distance_umbrella]' 'strength = 1' '[mover hmc]' >sim.ini
     plugmc run sim.ini
-    expect_exit 3
+    expect_exit 4
     grep -Fq "; potential 'distance_umbrella' is evaluated on the CPU only)" "$err" || fail "expected where it runs"
     grep -Fq "gives no forces" "$err" || fail "expected what is missing"
 }

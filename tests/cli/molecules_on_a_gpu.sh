@@ -113,7 +113,7 @@ test_weights_of_molecules_on_a_gpu()
         'learning = 20'
 }
 
-# In boxes that change, and on a ladder, the host does what the GPU does not.
+# Energies of whole configurations, in other boxes and on other rungs, are found on the GPU, too.
 in_changing_boxes()
 {
     gpu

@@ -59,8 +59,8 @@ static void begin(place *p, const shape_of_test *s, int walkers, const char *pre
              precision);
     if (s->charges == MESH) bench_expect(b, bench_configured(b, "coulomb_spme", mesh));
     if (s->charges == WAVES)
-        bench_expect(b, bench_configured(b, "coulomb_ewald",
-                                         "bjerrum_length=560 cutoff=8 tolerance=1e-5"));
+        bench_expect(
+            b, bench_configured(b, "coulomb_ewald", "bjerrum_length=560 cutoff=8 tolerance=1e-5"));
 }
 
 /* First sites and particles in no molecule on a lattice, five along an edge, molecules turned at random. */

@@ -195,20 +195,28 @@ int walk_weigh_waves(const hamiltonian *h, const plugmc_host *host, const plugmc
                                    known->weight, walkers * row * sizeof(double));
 }
 
+int on_device_kinds(const plugmc_host *host, plugmc_device_pointer *out)
+{
+    plugmc_device_pointer kinds;
+    *out = 0;
+    if (!host->system->molecules) return PLUGMC_OK;
+    plugmc_molecules all = *host->system->molecules;
+    const int code = put(host, all.kind, (size_t)all.kinds * all.kind_size, &kinds);
+    if (code) return code;
+    all.kind = at_device(kinds);
+    return put(host, &all, sizeof all, out);
+}
+
 int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_task *task,
                          plugmc_device_pointer *orientations)
 {
     const plugmc_system *system = h->system;
     const size_t species = (size_t)system->species_count;
-    plugmc_device_pointer kinds, molecules, first, count;
+    plugmc_device_pointer first, count;
     if (!system->molecules) return PLUGMC_OK;
-    plugmc_molecules all = *system->molecules;
     int64_t fixed[species];
     for (size_t s = 0; s < species; s++) fixed[s] = h->free.fixed[s] ? h->free.count[s] : -1;
-    int code = put(host, all.kind, (size_t)all.kinds * all.kind_size, &kinds);
-    all.kind = code ? NULL : at_device(kinds);
-    if (!code) code = put(host, &all, sizeof all, &molecules);
-    if (!code) code = put(host, h->free.first, (species + 1) * sizeof *h->free.first, &first);
+    int code = put(host, h->free.first, (species + 1) * sizeof *h->free.first, &first);
     if (!code) code = put(host, fixed, sizeof fixed, &count);
     if (!code)
         code = host->gpu->allocate(host->context,
@@ -216,7 +224,7 @@ int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_tas
                                        sizeof(plugmc_orientation),
                                    orientations);
     if (code) return code;
-    task->molecules = at_device(molecules);
+    task->molecules = at_device(h->device->molecules);
     task->free_first = at_device(first);
     task->free_count = at_device(count);
     task->orientations = at_device(*orientations);
