@@ -82,11 +82,10 @@ static bool weights_in_waves(const plugmc_total *total)
     return PLUGMC_HAS(total, weights) && total->weights;
 }
 
-/* Of ions, groups of several species come and leave: on the host. */
 static bool counts_in_table(const plugmc_system *system)
 {
     int64_t row[system->species_count], fixed[system->species_count];
-    return (system->molecules || system->species_count == 1) && walk_rows(system, row, fixed);
+    return walk_rows(system, row, fixed) > 0;
 }
 
 const plugmc_term *on_device_waves(const plugmc_system *system)
