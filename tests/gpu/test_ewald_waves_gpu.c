@@ -4,7 +4,7 @@
 
 #include "place.h"
 
-enum { WALKERS = 3, ROOM = 700, SPECIES = 3 };
+enum { WALKERS = 3, MANY = 1000, ROOM = 700, SPECIES = 3 };
 
 #define SETTINGS "bjerrum_length=2 cutoff=4 tolerance=1e-5"
 
@@ -13,14 +13,14 @@ typedef struct charges {
     bench b;
     const plugmc_total *total;
     void *instance;
-    double positions[3 * WALKERS * ROOM];
-    plugmc_box boxes[WALKERS];
-    int64_t counts[WALKERS * SPECIES];
+    double positions[3 * MANY * ROOM];
+    plugmc_box boxes[MANY];
+    int64_t counts[MANY * SPECIES];
 } charges;
 
 /* What a call adds to nothing. */
 typedef struct found {
-    double energy[WALKERS], virial[3 * WALKERS], forces[3 * WALKERS * ROOM];
+    double energy[MANY], virial[3 * MANY], forces[3 * MANY * ROOM];
 } found;
 
 static void place_charges(charges *c)
@@ -48,6 +48,7 @@ static void begin(charges *c, int walkers, uint32_t changes)
     b->system.changes = changes;
     bench_potential(b, "coulomb_ewald", SETTINGS);
     onto_core(b, 1);
+    b->terms[0].sampled = 0; /* nothing has to keep charges apart */
     const plugmc_term *term = &b->terms[0];
     c->total = term->plugin->potential->total;
     c->instance = term->instance;
@@ -61,7 +62,7 @@ static void begin(charges *c, int walkers, uint32_t changes)
     }
 }
 
-/* Walker w keeps its fractional coordinates in a box of other edges, and loses some of each species. */
+/* Walker w gets a box of other edges, to which its positions are stretched, and loses some of each species. */
 static void change_walkers(charges *c, const double factor[WALKERS][3], const int64_t *fewer)
 {
     const bench *b = &c->b;
@@ -82,7 +83,7 @@ static void on_host(charges *c, found *out)
 {
     plugmc_view view = {
         .size = sizeof view, .positions = c->positions, .box = c->boxes, .count = c->counts};
-    *out = (found){{0}};
+    memset(out, 0, sizeof *out);
     const plugmc_total_request request = {sizeof request, &view, out->energy, out->forces,
                                           out->virial};
     assert_int_equal(c->total->energy(c->instance, &request), PLUGMC_OK);
@@ -104,7 +105,7 @@ static void on_device(charges *c, int replays, found *out)
 {
     const plugmc_gpu *gpu = c->b.host.gpu;
     plugmc_context *context = c->b.host.context;
-    *out = (found){{0}};
+    memset(out, 0, sizeof *out);
     const plugmc_device_pointer places = to_device(c, c->positions, sizeof c->positions),
                                 boxes = to_device(c, c->boxes, sizeof c->boxes),
                                 sums = to_device(c, out, sizeof *out);
@@ -213,6 +214,24 @@ static void results_do_not_depend_on_the_number_of_walkers(void **state)
     assert_memory_equal(again.forces, device_found.forces, 3 * ROOM * sizeof(double));
 }
 
+/* More walkers than are found at a time, all alike. */
+static void many_walkers_are_found_in_turn(void **state)
+{
+    static charges c;
+    (void)state;
+    begin(&c, MANY, 0);
+    for (int w = 1; w < MANY; w++)
+        memcpy(c.positions + 3 * w * ROOM, c.positions, 3 * ROOM * sizeof(double));
+    on_device(&c, 0, &again);
+    assert_true(fabs(again.energy[0]) > 1);
+    for (int w = 1; w < MANY; w++) {
+        assert_true(again.energy[w] == again.energy[0]);
+        assert_memory_equal(again.virial + 3 * w, again.virial, 3 * sizeof(double));
+        assert_memory_equal(again.forces + 3 * w * ROOM, again.forces, 3 * ROOM * sizeof(double));
+    }
+    end(&c);
+}
+
 static void a_recorded_evaluation_is_the_same_each_time(void **state)
 {
     static charges c;
@@ -234,4 +253,5 @@ static void a_recorded_evaluation_is_the_same_each_time(void **state)
 GPU_TEST_MAIN(cmocka_unit_test(waves_agree_with_the_cpu), cmocka_unit_test(waves_follow_boxes),
               cmocka_unit_test(waves_follow_numbers),
               cmocka_unit_test(results_do_not_depend_on_the_number_of_walkers),
+              cmocka_unit_test(many_walkers_are_found_in_turn),
               cmocka_unit_test(a_recorded_evaluation_is_the_same_each_time))

@@ -19,6 +19,7 @@ struct ewald_device {
     ewald_task task; /* but for what a request asks for */
     plugmc_kernel *kernel[KERNELS];
     double *constant; /* [walkers][2], for the host: ewald_task.constant */
+    size_t together;  /* walkers that there is room for at a time */
 };
 
 int ewald_sum_gpu_source(const plugmc_host *host, plugmc_gpu_source *out)
@@ -37,13 +38,8 @@ int ewald_sum_gpu_source(const plugmc_host *host, plugmc_gpu_source *out)
 static int prepare(ewald_sum *);
 static int follow_boxes(ewald_sum *, ewald_task *, const plugmc_view *);
 static int put_constants(ewald_sum *, const plugmc_view *);
-
-static int launch(const ewald_sum *s, int kernel, ewald_task *task, uint32_t x, uint32_t z)
-{
-    return s->host->gpu->launch(s->host->context, s->device->kernel[kernel],
-                                (uint32_t[3]){x, (uint32_t)s->system->walkers, z},
-                                (uint32_t[3]){EWALD_THREADS, 1, 1}, 0, (void *[]){task});
-}
+static ewald_task from_walker(const ewald_task *, size_t walker);
+static int find(const ewald_sum *, ewald_task *, uint32_t walkers);
 
 int ewald_device_energy(ewald_sum *s, const plugmc_total_request *request)
 {
@@ -56,12 +52,47 @@ int ewald_device_energy(ewald_sum *s, const plugmc_total_request *request)
     task.virial = request->virial;
     if (s->other.box) code = follow_boxes(s, &task, request->view);
     if (!code && (s->other.box || s->numbers_change)) code = put_constants(s, request->view);
-    if (!code)
-        code = launch(s, PHASES, &task, (task.particles + EWALD_THREADS - 1) / EWALD_THREADS, 1);
-    if (!code) code = launch(s, STRUCTURE, &task, task.wave_blocks, task.parts);
-    if (!code) code = launch(s, WEIGH, &task, task.wave_blocks, 1);
-    if (!code && (task.energy || task.virial)) code = launch(s, ADD_ENERGY, &task, 1, 1);
-    return code || !task.forces ? code : launch(s, ADD_FORCES, &task, task.particles, 1);
+    const size_t walkers = (size_t)s->system->walkers, together = s->device->together;
+    for (size_t w = 0; w < walkers && !code; w += together) {
+        ewald_task some = from_walker(&task, w);
+        code = find(s, &some, (uint32_t)(walkers - w < together ? walkers - w : together));
+    }
+    return code;
+}
+
+/* Walkers from this one on; what the kernels keep meanwhile stays where it is. */
+static ewald_task from_walker(const ewald_task *task, size_t walker)
+{
+    ewald_task t = *task;
+    t.positions += 3 * walker * t.particles;
+    t.constant += 2 * walker;
+    if (t.own_boxes) t.box += walker;
+    if (t.energy) t.energy += walker;
+    if (t.virial) t.virial += 3 * walker;
+    if (t.forces) t.forces += 3 * walker * t.particles;
+    return t;
+}
+
+static int find(const ewald_sum *s, ewald_task *task, uint32_t walkers)
+{
+    const struct {
+        int kernel;
+        uint32_t x, z;
+        int wanted;
+    } launches[] = {
+        {PHASES, (task->particles + EWALD_THREADS - 1) / EWALD_THREADS, 1, 1},
+        {STRUCTURE, task->wave_blocks, task->parts, 1},
+        {WEIGH, task->wave_blocks, 1, 1},
+        {ADD_ENERGY, 1, 1, task->energy || task->virial},
+        {ADD_FORCES, task->particles, 1, task->forces != NULL},
+    };
+    int code = PLUGMC_OK;
+    for (int k = 0; k < PLUGMC_COUNT(launches) && !code; k++)
+        if (launches[k].wanted)
+            code = s->host->gpu->launch(s->host->context, s->device->kernel[launches[k].kernel],
+                                        (uint32_t[3]){launches[k].x, walkers, launches[k].z},
+                                        (uint32_t[3]){EWALD_THREADS, 1, 1}, 0, (void *[]){task});
+    return code;
 }
 
 /* Those of the host are as they are when this is called. */
@@ -122,7 +153,18 @@ static void fill_task(const ewald_sum *s, ewald_task *t)
     };
 }
 
-static int take_memory(const ewald_sum *s, ewald_task *t)
+/* As many walkers as fill EWALD_ROOM, so that thousands of them do not fill the device. */
+static size_t walkers_together(const ewald_sum *s, const ewald_task *t)
+{
+    const size_t walkers = (size_t)s->system->walkers,
+                 each = 2 * sizeof(double) *
+                        ((size_t)t->particles * t->phases + (size_t)(t->parts + 1) * t->waves),
+                 room = each < EWALD_ROOM ? EWALD_ROOM / each : 1,
+                 some = room < EWALD_WALKERS ? room : EWALD_WALKERS;
+    return some < walkers ? some : walkers;
+}
+
+static int take_memory(const ewald_sum *s, ewald_task *t, size_t together)
 {
     const size_t walkers = (size_t)s->system->walkers, complex_size = 2 * sizeof(double);
     const struct {
@@ -133,10 +175,10 @@ static int take_memory(const ewald_sum *s, ewald_task *t)
         {&t->wave, t->waves * sizeof(ewald_wave)},
         {&t->box, sizeof(plugmc_box)},
         {&t->constant, 2 * walkers * sizeof(double)},
-        {&t->phase, walkers * t->particles * t->phases * complex_size},
-        {&t->share, walkers * t->parts * t->waves * complex_size},
-        {&t->pull, walkers * t->waves * complex_size},
-        {&t->partial, walkers * t->wave_blocks * EWALD_SUMS * sizeof(double)},
+        {&t->phase, together * t->particles * t->phases * complex_size},
+        {&t->share, together * t->parts * t->waves * complex_size},
+        {&t->pull, together * t->waves * complex_size},
+        {&t->partial, together * t->wave_blocks * EWALD_SUMS * sizeof(double)},
     };
     int code = PLUGMC_OK;
     for (int i = 0; i < PLUGMC_COUNT(wanted) && !code; i++) {
@@ -180,7 +222,8 @@ static int prepare(ewald_sum *s)
     for (int k = 0; k < KERNELS && !code; k++)
         code = host->gpu->kernel(host->context, &text, names[k], &d->kernel[k]);
     fill_task(s, &d->task);
-    if (!code) code = take_memory(s, &d->task);
+    d->together = walkers_together(s, &d->task);
+    if (!code) code = take_memory(s, &d->task, d->together);
     if (!code) code = put_tables(s, &d->task);
     if (code) return code;
     s->device = d;

@@ -3,7 +3,9 @@ enum {
     EWALD_THREADS = 128,
     EWALD_SHORTEST = 128, /* particles whose waves a thread adds up, at least, */
     EWALD_PARTS = 32,     /* in so many parts of all particles, at most */
-    EWALD_SUMS = 4        /* energy and virial along three axes */
+    EWALD_SUMS = 4,       /* energy and virial along three axes */
+    EWALD_ROOM = 1 << 28, /* bytes for walkers that are found at a time, */
+    EWALD_WALKERS = 65535 /* of which there are so many at most */
 };
 
 /* One vector n of the waves. */
@@ -11,8 +13,8 @@ typedef struct ewald_wave {
     int32_t x, y, z, unused;
 } ewald_wave;
 
-/* All that kernels need. Pointers are those of the device, shapes begin with [walkers] unless said otherwise; a complex number is
- * two doubles. */
+/* All that kernels need of some walkers. Pointers are those of the device, shapes begin with [walkers] unless said otherwise; a complex
+ * number is two doubles. */
 typedef struct ewald_task {
     double bjerrum_length, alpha; /* length, 1/length */
     int32_t most[3];              /* largest |n_d| */
