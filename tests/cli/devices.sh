@@ -51,14 +51,27 @@ test_movers_by_the_core_choose_the_cpu()
     goes_to_the_cpu "$reason"
 }
 
-# Movers that follow forces are where all forces are.
-test_forces_of_waves_choose_the_cpu()
+# Movers that follow forces are where all forces are; those of waves and of a mesh are on a GPU, too.
+test_forces_of_charges_choose_the_gpu()
 {
     sed '/^device = /d' "$here/chains/hmc-water.ini" >sim.ini
-    goes_to_the_cpu "potential 'coulomb_ewald' is evaluated on the CPU only"
+    must check sim.ini
+    grep -Eq "runs on the CPU \((there is no|no )|NVIDIA" "$out" || fail "expected a GPU, or why there is none"
     change 's/^\[potential coulomb_ewald/[potential coulomb_spme/; s/^k_max = .*/grid = 20/'
     must check sim.ini
     grep -Eq "runs on the CPU \((there is no|no )|NVIDIA" "$out" || fail "expected a GPU, or why there is none"
+}
+
+# Of a many-body term that is on the CPU alone the forces would be there; this one has none, which is refused.
+test_forces_of_a_term_on_the_cpu_choose_it()
+{
+    printf '%s\n' '[run]' 'sweeps = 1' '[box]' 'dimension = 3' 'density = 0.1' '[species a]' 'count = 64' \
+        '[initial]' 'state = lattice' '[potential wca]' 'epsilon = 1' 'sigma = 1' \
+        '[potential distance_umbrella]' 'strength = 1' '[mover hmc]' >sim.ini
+    plugmc run sim.ini
+    expect_exit 4
+    grep -Fq "; potential 'distance_umbrella' is evaluated on the CPU only)" "$err" || fail "expected where it runs"
+    grep -Fq "gives no forces" "$err" || fail "expected what is missing"
 }
 
 # Many walkers are looked for a GPU for; where there is none, that is why. Of hard spheres, which meet few others on

@@ -344,6 +344,31 @@ reservoirs()
 test_reservoirs_of_few_walkers_on_a_gpu() { reservoirs 4; }
 test_reservoirs_of_many_walkers_on_a_gpu() { reservoirs 40; }
 
+# Tails of two species, whose numbers change and which become each other.
+test_reservoirs_of_a_mixture_with_tails_on_a_gpu()
+{
+    gpu
+    reservoir 40 "temperature = 1.2" <<-END
+	[species b]
+	count = 10
+	max_count = 60
+	mu = -2
+	[potential lennard_jones]
+	epsilon = 1 0.8 0.6
+	sigma = 1
+	cutoff = 2.5
+	[potential tail_correction]
+	[mover identity]
+	a = a
+	b = b
+	trials = 40
+	[mover from_b]
+	plugin = insert
+	species = b
+	END
+    same_on_both
+}
+
 test_reservoir_is_resumed_on_a_gpu()
 {
     gpu

@@ -134,6 +134,17 @@ test_groups_beside_waves_on_a_gpu()
     h5diff -d 1e-7 sim.h5 gpu.h5 /plugmc/observables/numbers || fail "another chain than on the CPU"
 }
 
+# So many walkers that trials are made on the GPU, with waves and with what depends on the numbers of both ions.
+test_groups_of_many_walkers_beside_waves_on_a_gpu()
+{
+    gpu
+    salt '[potential coulomb_ewald]' 'bjerrum_length = 1'
+    change 's/^walkers = .*/walkers = 16/; s/^sweeps = .*/sweeps = 60/; /^device = /d'
+    same_on_both
+    change 's/^trials = 20/&\nmax_distance = 2/'
+    same_on_both
+}
+
 # In a cube energies of pairs are those of waves, to 1e-5 or so.
 test_groups_in_a_cube()
 {

@@ -94,6 +94,16 @@ test_molecules_of_two_kinds_come_and_leave_on_a_gpu()
         'trial_positions = 2' '[mover insert]' 'species = free' 'trials = 10' 'trial_positions = 3' "${results[@]}"
 }
 
+# The same with charges and tails: what depends on numbers alone is one table of all three.
+test_molecules_of_two_kinds_come_and_leave_beside_waves_on_a_gpu()
+{
+    gpu
+    run_of 16 'max_count = 30' 'activity = 0.02' "${dumbbells[@]}" 'max_count = 30' 'activity = 0.05' "${bent[@]}" 'max_count = 25' 'mu = -6'
+    change 's/^\[species c\]/&\ncharge = 0.4/; s/^\[species d\]/&\ncharge = -0.8/'
+    alike "${atoms[@]}" "${tail[@]}" "${waves[@]}" "${moves[@]}" "${exchange[@]}" '[mover more]' 'plugin = insert_molecule' 'molecule = bent' \
+        'trials = 20' 'trial_positions = 2' '[mover insert]' 'species = free' 'trials = 10' "${results[@]}"
+}
+
 test_weights_of_molecules_on_a_gpu()
 {
     gpu
@@ -103,7 +113,7 @@ test_weights_of_molecules_on_a_gpu()
         'learning = 20'
 }
 
-# In boxes that change, and on a ladder, the host does what the GPU does not.
+# Energies of whole configurations, in other boxes and on other rungs, are found on the GPU, too.
 in_changing_boxes()
 {
     gpu

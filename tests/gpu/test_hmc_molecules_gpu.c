@@ -19,6 +19,8 @@ static const kind_of_test kinds[] = {
     {"b c b", 10, {-1.1, 0, 0, 0, 0, 0, 1.1, 0, 0}, 9},
     {"c b b b", 10, {0, 0, 0, 0.95, 0, 0.3, -0.5, 0.8, 0.3, -0.5, -0.8, 0.3}, 12}};
 
+enum { NO_CHARGES, MESH, WAVES };
+
 typedef struct shape_of_test {
     const char *name;
     int charges;
@@ -26,9 +28,10 @@ typedef struct shape_of_test {
 } shape_of_test;
 
 static const shape_of_test shapes[] = {
-    {"charges in a cube", 1, {{20, 0, 0}, {0, 20, 0}, {0, 0, 20}}},
-    {"charges in a brick", 1, {{19, 0, 0}, {0, 20, 0}, {0, 0, 22}}},
-    {"no charges, oblique", 0, {{20, 0, 0}, {2, 20, 0}, {-1.5, 1, 20}}}};
+    {"charges in a cube", MESH, {{20, 0, 0}, {0, 20, 0}, {0, 0, 20}}},
+    {"charges in a brick", MESH, {{19, 0, 0}, {0, 20, 0}, {0, 0, 22}}},
+    {"no charges, oblique", NO_CHARGES, {{20, 0, 0}, {2, 20, 0}, {-1.5, 1, 20}}},
+    {"waves, oblique", WAVES, {{20, 0, 0}, {2, 20, 0}, {-1.5, 1, 20}}}};
 
 enum { WALKERS = 2, MOST = 400 };
 
@@ -54,7 +57,10 @@ static void begin(place *p, const shape_of_test *s, int walkers, const char *pre
                                      "truncation=force_shift"));
     snprintf(mesh, sizeof mesh, "bjerrum_length=560 cutoff=8 tolerance=1e-7 order=8 precision=%s",
              precision);
-    if (s->charges) bench_expect(b, bench_configured(b, "coulomb_spme", mesh));
+    if (s->charges == MESH) bench_expect(b, bench_configured(b, "coulomb_spme", mesh));
+    if (s->charges == WAVES)
+        bench_expect(
+            b, bench_configured(b, "coulomb_ewald", "bjerrum_length=560 cutoff=8 tolerance=1e-5"));
 }
 
 /* First sites and particles in no molecule on a lattice, five along an edge, molecules turned at random. */

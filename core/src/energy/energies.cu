@@ -44,7 +44,7 @@ PLUGMC_FN int32_t energies_around(int32_t k, int32_t count, int32_t *first)
 /* Who asks: a particle and what it is. */
 typedef struct energies_probe {
     double x, y, z;
-    int32_t species;
+    int32_t species, molecule; /* less than 0: in none */
     plugmc_images images;
 } energies_probe;
 
@@ -54,12 +54,18 @@ PLUGMC_FN int32_t energies_species(const energies_task *t, uint64_t row, uint32_
     return t->species[row + (t->all_pairs || t->no_pairs ? k : t->order[row + k])];
 }
 
-/* Adds the pair with slot k; returns whether they overlap. */
+PLUGMC_FN int32_t energies_molecule(const energies_task *t, uint64_t row, uint32_t k)
+{
+    return t->molecule ? t->molecule[t->all_pairs || t->no_pairs ? k : t->order[row + k]] : -1;
+}
+
+/* Adds the pair with slot k, unless both are of one molecule; returns whether they overlap. */
 PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies_probe *p,
                             uint32_t k, plugmc_sums *sums)
 {
     const double *r = t->positions + 3 * (row + k);
     if (t->some && isnan(r[0])) return 0;
+    if (p->molecule >= 0 && p->molecule == energies_molecule(t, row, k)) return 0;
     const int32_t other = energies_species(t, row, k);
     const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], p->images);
     plugmc_sums_add_energy(sums, plugmc_separate_at(p->x, p->y, p->z, s),

@@ -3,6 +3,7 @@
 #define PLUGMC_ENERGIES_TASK_H
 
 #include "plugmc/device.h"
+#include "plugmc/molecule.h"
 
 /* Threads of a block. */
 enum { ENERGIES_THREADS = 128, ENERGIES_SUMMED = 256 };
@@ -29,6 +30,8 @@ typedef struct energies_task {
     const uint32_t *order;   /* [walkers][particles] */
     const double *positions; /* [walkers][particles][3] */
     const int32_t *species;  /* [walkers][particles], unsorted */
+    const int32_t *
+        molecule; /* [particles], unsorted: of rigid molecules, less than 0 for none; NULL: there are none */
     const plugmc_box *boxes; /* [walkers] */
 } energies_task;
 

@@ -14,7 +14,11 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     if (share < t.shares && !(t.some && isnan(t.positions[3 * (row + k)]))) {
         const double *r = t.positions + 3 * (row + k);
-        const energies_probe p = {r[0], r[1], r[2], energies_species(&t, row, k),
+        const energies_probe p = {r[0],
+                                  r[1],
+                                  r[2],
+                                  energies_species(&t, row, k),
+                                  energies_molecule(&t, row, k),
                                   plugmc_images_of_walker(t.boxes, walker)};
         const plugmc_site site = plugmc_site_of_species(p.species);
         const plugmc_position at = {p.x, p.y, p.z};
@@ -51,25 +55,44 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_SUMMED)
     if (threadIdx.x == 0) energy[blockIdx.x] = mine;
 }
 
-/* The same fractional coordinates in other boxes [walkers]: places [walkers][particles][3]. */
-extern "C" __global__ void energies_rescale(uint32_t particles, uint32_t tiles,
-                                            const plugmc_box *from, const plugmc_box *to,
-                                            const double *positions, double *places)
+/* The same fractional coordinates in another box; NaN, where nobody is, stays. */
+PLUGMC_FN void energies_stretch(const plugmc_box *old, const plugmc_box *box, const double r[3],
+                                double at[3])
 {
-    const uint32_t walker = blockIdx.x / tiles,
-                   k = blockIdx.x % tiles * ENERGIES_THREADS + threadIdx.x;
-    const plugmc_box *old = from + walker, *box = to + walker;
-    if (k >= particles) return;
-    const double *r = positions + 3 * ((uint64_t)walker * particles + k);
-    double at[3];
     for (int d = 0; d < 3; d++) at[d] = d < box->dimension ? 0 : r[d];
     for (int e = 0; e < box->dimension; e++) {
         const double f =
             r[0] * old->inverse[0][e] + r[1] * old->inverse[1][e] + r[2] * old->inverse[2][e];
         for (int d = 0; d < box->dimension; d++) at[d] += f * box->vector[e][d];
     }
-    plugmc_wrap(box, at); /* NaN, where nobody is, stays */
-    for (int d = 0; d < 3; d++) places[3 * ((uint64_t)walker * particles + k) + d] = at[d];
+    plugmc_wrap(box, at);
+}
+
+/* Other boxes [walkers]: places [walkers][particles][3]. Molecules keep their shape and orientation, [walkers][particles], and
+ * their first sites go with the box; molecule as in energies_task. */
+extern "C" __global__ void energies_rescale(uint32_t particles, uint32_t tiles,
+                                            const plugmc_box *from, const plugmc_box *to,
+                                            const double *positions, const int32_t *molecule,
+                                            const plugmc_molecules *all,
+                                            const plugmc_orientation *orientations, double *places)
+{
+    const uint32_t walker = blockIdx.x / tiles,
+                   k = blockIdx.x % tiles * ENERGIES_THREADS + threadIdx.x;
+    const uint64_t row = (uint64_t)walker * particles;
+    double *at = places + 3 * (row + k);
+    if (k >= particles) return;
+    if (!molecule || molecule[k] < 0) {
+        energies_stretch(from + walker, to + walker, positions + 3 * (row + k), at);
+        return;
+    }
+    int64_t within;
+    int32_t site = 0;
+    const plugmc_molecule *kind = plugmc_molecule_at(all, molecule[k], &within);
+    while (plugmc_site_number(kind, within, site) != (int64_t)k) site++;
+    const uint64_t first = row + (uint64_t)plugmc_site_number(kind, within, 0);
+    double reference[3];
+    energies_stretch(from + walker, to + walker, positions + 3 * first, reference);
+    plugmc_place_site(kind, orientations + first, to + walker, reference, site, at);
 }
 
 /* Walkers with taken [walkers] 1 get the places. */

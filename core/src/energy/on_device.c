@@ -89,7 +89,7 @@ static uint32_t tiles_of(const hamiltonian *h, uint32_t shares)
 
 bool on_device_sums(const hamiltonian *h, const plugmc_host *host)
 {
-    return host->gpu && !h->system->bodies;
+    return on_device_moves(h, host) && (!h->system->bodies || h->system->molecules);
 }
 
 bool on_device_moves(const hamiltonian *h, const plugmc_host *host)
@@ -118,6 +118,8 @@ int on_device_open(hamiltonian *h, const plugmc_host *host)
                    {&d->sums, walkers * sizeof(double)},
                    {&d->taken, walkers * sizeof(int32_t)}};
     int code = on_device_sums(h, host) ? find_kernels(d, host) : PLUGMC_OK;
+    if (!code && system->molecules) code = on_device_molecules(host, &d->molecule);
+    if (!code) code = on_device_kinds(host, &d->molecules);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
         code = host->gpu->allocate(host->context, buffers[i].bytes, buffers[i].at);
     return code;
@@ -167,7 +169,8 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
                          .some = some,
                          .no_pairs = !h->has_far && h->reach == 0,
                          .positions = view->positions,
-                         .boxes = view->device_box};
+                         .boxes = view->device_box,
+                         .molecule = at_device(h->device->molecule)};
     int code =
         state->array(state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ, &species, NULL);
     t->species = species;
@@ -309,14 +312,19 @@ int on_device_rescale(hamiltonian *h, const plugmc_host *host, const plugmc_box 
     const size_t walkers = (size_t)h->system->walkers;
     uint32_t particles = (uint32_t)h->system->particles;
     plugmc_view view = {.size = sizeof view}, other = {.size = sizeof other};
+    void *orientations = NULL;
     int code = make_places(h, host);
     if (!code) code = on_device_view(h, host, &view);
+    if (!code && d->molecules)
+        code = h->state->array(h->state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_DEVICE, PLUGMC_READ,
+                               &orientations, NULL);
     if (code) return code;
     code = host->gpu->upload(host->context, d->boxes, boxes, walkers * sizeof *boxes);
     if (!code)
         code = on_device_launch(host, d->rescale, walkers * d->tiles, ENERGIES_THREADS,
                                 (void *[]){&particles, &d->tiles, &view.device_box, &d->boxes,
-                                           &view.positions, &d->places});
+                                           &view.positions, &d->molecule, &d->molecules,
+                                           &orientations, &d->places});
     if (!code) code = host->view(host->context, at_device(d->places), 1, &other);
     other.box = boxes;
     other.device_box = at_device(d->boxes);

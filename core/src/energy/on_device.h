@@ -57,6 +57,8 @@ typedef struct device_energies {
     /* Blocks per walker, with one thread for each particle. */
     uint32_t tiles;
     plugmc_device_pointer parts, sums, taken;
+    plugmc_device_pointer molecule,
+        molecules; /* on_device_molecules, on_device_kinds; 0: none are rigid */
     /* [walkers][terms], followed by forbidden, int32_t [walkers]. */
     plugmc_device_pointer energy;
     /* Proposed positions and boxes. 0: not allocated. */
@@ -94,6 +96,8 @@ int on_device_walk(hamiltonian *, const plugmc_host *, const plugmc_mover *, con
 void on_device_close_walk(hamiltonian *);
 /* plugmc_system.molecule in device memory; 0: no molecules. */
 int on_device_molecules(const plugmc_host *, plugmc_device_pointer *out);
+/* Likewise plugmc_system.molecules, with its kinds. */
+int on_device_kinds(const plugmc_host *, plugmc_device_pointer *out);
 /* Arguments of walk.cu about macrostates, for the trials of a mover. */
 struct walk_bias;
 int on_device_bias(hamiltonian *, const plugmc_host *, const plugmc_mover *, struct walk_bias *);

@@ -46,14 +46,16 @@ PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const
     for (int term = 0; term < PLUGMC_TERMS; term++)
         if (multipliers[term] != 0) delta += multipliers[term] * change[term];
     delta = walk_sum(a, delta, room) - trial->log_factor;
-    const int64_t n = a->count[0];
-    if (trial->kind == PLUGMC_INSERTED)
-        delta += of_species[part[0].comes] + walk_by_count(t, multipliers, n, n + 1);
-    if (trial->kind == PLUGMC_REMOVED)
-        delta += walk_by_count(t, multipliers, n, n - 1) - of_species[part[0].was];
-    if (trial->kind == PLUGMC_IDENTITY)
-        delta += of_species[part[0].comes] - of_species[part[0].was];
-    return delta;
+    int64_t added = 0;
+    if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY) {
+        delta += of_species[part[0].comes];
+        added += walk_row(t, part[0].comes);
+    }
+    if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY) {
+        delta -= of_species[part[0].was];
+        added -= walk_row(t, part[0].was);
+    }
+    return delta + walk_by_count(t, a, multipliers, added);
 }
 
 /* ---- Several places: as in trial_positions.c ----------------------------------------------------------------- */

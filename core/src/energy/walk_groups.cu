@@ -212,19 +212,14 @@ PLUGMC_FN double walk_group_counts(const walk_task *t, const plugmc_trial *trial
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
     const int sign = trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1;
     double delta = 0;
+    int64_t added = 0;
     if (trial->kind == PLUGMC_GROUP_DISPLACED) return 0;
-    for (int32_t k = 0; k < trial->group->n; k++)
-        delta += sign * of_species[walk_species_of(trial, a, k)];
-#if WALK_MOLECULES
-    const int64_t n = t->changing < 0
-                          ? 0
-                          : plugmc_molecules_of_kind(
-                                plugmc_kind_of_molecule(t->molecules, t->changing), a->count);
-    return delta + walk_by_count(t, multipliers, n, n + sign);
-#else
-    const int64_t n = a->count[0];
-    return delta + walk_by_count(t, multipliers, n, n + sign * trial->group->n);
-#endif
+    for (int32_t k = 0; k < trial->group->n; k++) {
+        const int32_t species = walk_species_of(trial, a, k);
+        delta += sign * of_species[species];
+        added += sign * walk_row(t, species);
+    }
+    return delta + walk_by_count(t, a, multipliers, added);
 }
 
 /* The change of -ln p by all of it. */

@@ -227,14 +227,25 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
     return overlap;
 }
 
-/* Terms that depend on how many there are alone; asked of one species only. */
-PLUGMC_FN double walk_by_count(const walk_task *t, const double *multipliers, int64_t before,
-                               int64_t after)
+/* What one particle of a species more adds to the entry of walk_task.by_count. */
+PLUGMC_FN int64_t walk_row(const walk_task *t, int32_t species)
+{
+    return t->by_count ? t->row[species] : 0;
+}
+
+/* The change of -ln p by terms that depend on how many there are alone, where `added` comes to the entry. */
+PLUGMC_FN double walk_by_count(const walk_task *t, const walk_around *a, const double *multipliers,
+                               int64_t added)
 {
     double delta = 0;
-    for (int term = 0; term < PLUGMC_TERMS && t->by_count; term++) {
-        const double *energy = t->by_count + (uint64_t)term * (t->particles + 1);
-        if (multipliers[term] != 0) delta += multipliers[term] * (energy[after] - energy[before]);
+    int64_t before = 0;
+    if (!t->by_count || added == 0) return 0;
+    for (int s = 0; s < PLUGMC_SPECIES; s++) before += t->row[s] * (a->count[s] - t->fixed[s]);
+    if (before + added < 0 || before + added >= t->entries)
+        return 0; /* there is no room, or nobody */
+    for (int term = 0; term < PLUGMC_TERMS; term++) {
+        const double *energy = t->by_count + term * t->entries + before;
+        if (multipliers[term] != 0) delta += multipliers[term] * (energy[added] - energy[0]);
     }
     return delta;
 }

@@ -26,12 +26,17 @@ struct walk_memory {
     int64_t *host_counts;  /* [walkers][species] */
 };
 
-/* Totals that depend on counts are in a table, by the number of one kind of particle or molecule, in a box that stays. */
+/* Totals that depend on counts are in a table, in a box that stays. */
+static bool counts_have_table(const plugmc_system *system)
+{
+    int64_t row[system->species_count], fixed[system->species_count];
+    return !(system->changes & PLUGMC_CHANGED_BOX) && walk_rows(system, row, fixed);
+}
+
 static bool tables_do(const hamiltonian *h)
 {
-    const uint32_t changes = h->system->changes;
-    if (!(changes & PLUGMC_CHANGED_COUNT) || !h->any_total) return true;
-    return walk_changing(h->system) != WALK_SEVERAL_CHANGE && !(changes & PLUGMC_CHANGED_BOX);
+    return !(h->system->changes & PLUGMC_CHANGED_COUNT) || !h->any_total ||
+           counts_have_table(h->system);
 }
 
 bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plugmc_proposal *p)
@@ -55,8 +60,7 @@ double on_device_walk_seconds(const plugmc_system *system)
         const plugmc_total *total = term->plugin->potential->total;
         if (!term->sampled || !total) continue;
         if (plugmc_follows_positions(total)) return INFINITY;
-        if (by_counts && (system->species_count > 1 || system->changes & PLUGMC_CHANGED_BOX))
-            return INFINITY;
+        if (by_counts && !counts_have_table(system)) return INFINITY;
     }
     if (system->walkers < LEAST_WALKERS || (isfinite(system->range) && n > MOST_MET))
         return INFINITY;
@@ -64,48 +68,48 @@ double on_device_walk_seconds(const plugmc_system *system)
     return fmax(of_one / system->walkers, of_all);
 }
 
-/* Counts [species] of n particles of the only species, or of n molecules of the only kind that comes and leaves. */
-static void counts_of(const plugmc_system *system, int64_t n, int64_t *count)
+/* Energies of totals by counts: [terms][entries]. Of a sum over waves what does not depend on positions. */
+static void fill_tables(const hamiltonian *h, const int64_t *row, int64_t entries, double *table)
 {
-    const int32_t changing = walk_changing(system);
-    for (int32_t s = 0; s < system->species_count; s++)
-        count[s] = plugmc_species_at(system, s)->count;
-    if (changing < 0) {
-        count[0] = n;
-        return;
+    int64_t count[h->system->species_count];
+    for (int64_t n = 0; n < entries; n++) {
+        if (!walk_counts_of(h->system, row, n, count)) continue;
+        for (int k = 0; k < h->count; k++) {
+            const energy_term *t = &h->terms[k];
+            if (t->total)
+                table[t->index * entries + n] =
+                    t->total->of_counts(t->of->instance, &h->walkers[0].now.box, count);
+        }
     }
-    const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, changing);
-    for (int32_t a = 0; a < kind->sites; a++) count[kind->species[a]] += n - kind->count;
 }
 
-/* Energies of totals by count: [terms][particles + 1]. Of a sum over waves what does not depend on positions. */
 static int make_tables(const hamiltonian *h, const plugmc_host *host, walk_task *task)
 {
     const plugmc_system *system = h->system;
-    const size_t row = (size_t)system->particles + 1;
-    const size_t bytes = (size_t)system->term_count * row * sizeof(double);
-    const int32_t changing = walk_changing(system);
-    const int64_t most = changing < 0
-                             ? system->particles
-                             : plugmc_kind_of_molecule(system->molecules, changing)->capacity;
-    int64_t count[system->species_count];
-    plugmc_device_pointer there;
+    const size_t species = (size_t)system->species_count;
+    int64_t row[species], fixed[species];
+    plugmc_device_pointer there[3];
     if (!h->any_total || !(system->changes & PLUGMC_CHANGED_COUNT)) return PLUGMC_OK;
+    task->entries = walk_rows(system, row, fixed);
+    const size_t bytes = (size_t)system->term_count * (size_t)task->entries * sizeof(double);
     double *table = calloc(1, bytes);
     if (!table) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
-    for (int k = 0; k < h->count; k++) {
-        const energy_term *t = &h->terms[k];
-        for (int64_t n = 0; n <= most && t->total; n++) {
-            counts_of(system, n, count);
-            table[(size_t)t->index * row + (size_t)n] =
-                t->total->of_counts(t->of->instance, &h->walkers[0].now.box, count);
-        }
+    fill_tables(h, row, task->entries, table);
+    const struct {
+        const void *from;
+        size_t bytes;
+    } parts[3] = {{table, bytes}, {row, sizeof row}, {fixed, sizeof fixed}};
+    int code = PLUGMC_OK;
+    for (int k = 0; k < 3 && !code; k++) {
+        code = host->gpu->allocate(host->context, parts[k].bytes, &there[k]);
+        if (!code) code = host->gpu->upload(host->context, there[k], parts[k].from, parts[k].bytes);
     }
-    int code = host->gpu->allocate(host->context, bytes, &there);
-    if (!code) code = host->gpu->upload(host->context, there, table, bytes);
-    task->by_count = at_device(there);
     free(table);
-    return code;
+    if (code) return code;
+    task->by_count = at_device(there[0]);
+    task->row = at_device(there[1]);
+    task->fixed = at_device(there[2]);
+    return PLUGMC_OK;
 }
 
 int on_device_molecules(const plugmc_host *host, plugmc_device_pointer *out)

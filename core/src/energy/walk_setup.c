@@ -7,22 +7,69 @@
 
 #include "system/molecule_kinds.h"
 
-int32_t walk_changing(const plugmc_system *system)
+/* ---- Numbers that change --------------------------------------------------------------------------- */
+
+enum { MOST_ENTRIES = 1 << 21 }; /* 16 MiB for each potential */
+
+/* The site of a kind whose species has the fewest of them in a molecule. */
+static int32_t counted_site(const plugmc_molecule *kind)
 {
-    int32_t kind = -1, kinds = 0, species = 0;
+    int32_t least = 0;
+    for (int32_t a = 1; a < kind->sites; a++)
+        if (kind->stride[a] < kind->stride[least]) least = a;
+    return least;
+}
+
+static bool may_change(const plugmc_system *system, int32_t s)
+{
+    const plugmc_species *one = plugmc_species_at(system, s);
+    return system->species_count == 1 || one->capacity > one->count || one->grows ||
+           !isnan(one->mu);
+}
+
+int64_t walk_rows(const plugmc_system *system, int64_t *row, int64_t *fixed)
+{
+    int64_t entries = 1;
     for (int32_t s = 0; s < system->species_count; s++) {
-        const plugmc_species *one = plugmc_species_at(system, s);
-        species +=
-            !has_sites(system, s) && (one->capacity > one->count || one->grows || !isnan(one->mu));
+        row[s] = fixed[s] = 0;
+        if (has_sites(system, s) || !may_change(system, s)) continue;
+        row[s] = entries;
+        entries *= system->first[s + 1] - system->first[s] + 1;
+        if (entries > MOST_ENTRIES) return 0;
     }
     for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
-        if (!plugmc_kind_of_molecule(system->molecules, k)->changes) continue;
-        kind = k;
-        kinds++;
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        const int32_t a = counted_site(kind), s = kind->species[a];
+        if (!kind->changes) continue;
+        row[s] = entries;
+        fixed[s] = plugmc_species_at(system, s)->count - kind->count * kind->stride[a];
+        entries *= kind->capacity * kind->stride[a] + 1;
+        if (entries > MOST_ENTRIES) return 0;
     }
-    return kinds + species > 1 || (!kinds && system->species_count > 1) ? WALK_SEVERAL_CHANGE
-                                                                        : kind;
+    return entries;
 }
+
+bool walk_counts_of(const plugmc_system *system, const int64_t *row, int64_t entry, int64_t *count)
+{
+    for (int32_t s = 0; s < system->species_count; s++) {
+        count[s] = plugmc_species_at(system, s)->count;
+        if (row[s] && !has_sites(system, s))
+            count[s] = entry / row[s] % (system->first[s + 1] - system->first[s] + 1);
+    }
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        const int32_t a = counted_site(kind);
+        if (!kind->changes) continue;
+        const int64_t sites =
+            entry / row[kind->species[a]] % (kind->capacity * kind->stride[a] + 1);
+        if (sites % kind->stride[a]) return false;
+        for (int32_t b = 0; b < kind->sites; b++)
+            count[kind->species[b]] += sites / kind->stride[a] - kind->count;
+    }
+    return true;
+}
+
+/* ---- Waves ----------------------------------------------------------------------------------------- */
 
 /* Whether the part of a sum over waves that depends on counts alone is known. */
 static bool counts_in_waves(const plugmc_total *total)
@@ -35,12 +82,18 @@ static bool weights_in_waves(const plugmc_total *total)
     return PLUGMC_HAS(total, weights) && total->weights;
 }
 
+static bool counts_in_table(const plugmc_system *system)
+{
+    int64_t row[system->species_count], fixed[system->species_count];
+    return walk_rows(system, row, fixed) > 0;
+}
+
 const plugmc_term *on_device_waves(const plugmc_system *system)
 {
     const plugmc_term *found = NULL;
     const bool boxes = system->changes & PLUGMC_CHANGED_BOX,
                counts = system->changes & PLUGMC_CHANGED_COUNT;
-    if ((boxes && counts) || (counts && walk_changing(system) == WALK_SEVERAL_CHANGE)) return NULL;
+    if ((boxes && counts) || (counts && !counts_in_table(system))) return NULL;
     for (int32_t k = 0; k < system->term_count; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         const plugmc_total *total = term->plugin->potential->total;
@@ -141,20 +194,28 @@ int walk_weigh_waves(const hamiltonian *h, const plugmc_host *host, const plugmc
                                    known->weight, walkers * row * sizeof(double));
 }
 
+int on_device_kinds(const plugmc_host *host, plugmc_device_pointer *out)
+{
+    plugmc_device_pointer kinds;
+    *out = 0;
+    if (!host->system->molecules) return PLUGMC_OK;
+    plugmc_molecules all = *host->system->molecules;
+    const int code = put(host, all.kind, (size_t)all.kinds * all.kind_size, &kinds);
+    if (code) return code;
+    all.kind = at_device(kinds);
+    return put(host, &all, sizeof all, out);
+}
+
 int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_task *task,
                          plugmc_device_pointer *orientations)
 {
     const plugmc_system *system = h->system;
     const size_t species = (size_t)system->species_count;
-    plugmc_device_pointer kinds, molecules, first, count;
+    plugmc_device_pointer first, count;
     if (!system->molecules) return PLUGMC_OK;
-    plugmc_molecules all = *system->molecules;
     int64_t fixed[species];
     for (size_t s = 0; s < species; s++) fixed[s] = h->free.fixed[s] ? h->free.count[s] : -1;
-    int code = put(host, all.kind, (size_t)all.kinds * all.kind_size, &kinds);
-    all.kind = code ? NULL : at_device(kinds);
-    if (!code) code = put(host, &all, sizeof all, &molecules);
-    if (!code) code = put(host, h->free.first, (species + 1) * sizeof *h->free.first, &first);
+    int code = put(host, h->free.first, (species + 1) * sizeof *h->free.first, &first);
     if (!code) code = put(host, fixed, sizeof fixed, &count);
     if (!code)
         code = host->gpu->allocate(host->context,
@@ -162,10 +223,9 @@ int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_tas
                                        sizeof(plugmc_orientation),
                                    orientations);
     if (code) return code;
-    task->molecules = at_device(molecules);
+    task->molecules = at_device(h->device->molecules);
     task->free_first = at_device(first);
     task->free_count = at_device(count);
     task->orientations = at_device(*orientations);
-    task->changing = walk_changing(system);
     return PLUGMC_OK;
 }

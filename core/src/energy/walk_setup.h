@@ -5,9 +5,12 @@
 #include "energy/on_device.h"
 #include "energy/walk_task.h"
 
-/* The kind of molecule whose number alone changes; -1: that of the particles of the only species does, or none. */
-enum { WALK_SEVERAL_CHANGE = -2 };
-int32_t walk_changing(const plugmc_system *);
+/* A table of what depends on numbers alone, for all combinations of those that movers may change: the entry of counts [species] is the
+ * sum of row (count - fixed), with row = 0 where a count stays or follows from that of another site of the molecule. Fills in row
+ * and fixed [species] and returns the number of entries; 0: there would be too many. */
+int64_t walk_rows(const plugmc_system *, int64_t *row, int64_t *fixed);
+/* Counts [species] of an entry; false: no counts have it, as it is part of a molecule. */
+bool walk_counts_of(const plugmc_system *, const int64_t *row, int64_t entry, int64_t *count);
 /* Sets *out, unless there are no waves (on_device_waves). */
 int walk_setup_waves(const hamiltonian *, const plugmc_host *, walk_waves *out);
 /* Weights of waves in the boxes of walkers, where movers change these. */

@@ -58,9 +58,11 @@ typedef struct walk_task {
     const int64_t *first;    /* [species + 1] */
     int64_t *counts;         /* [walkers][species] */
     const plugmc_box *boxes; /* [walkers] */
-    /* [terms][particles + 1]: energies that depend on the number of the particles or molecules that come and leave, of one kind.
-     * NULL: no such terms. */
+    /* [terms][entries]: energies that depend on numbers alone, at the entry sum over species of row (count - fixed). NULL: no such
+     * terms. */
     const double *by_count;
+    const int64_t *row, *fixed; /* [species]: see walk_rows */
+    int64_t entries;
     /* [particles] as PLUGMC_STATE_MOLECULE, or NULL. */
     const int32_t *molecule;
     /* [walkers][particles]: 1 for the members of a group while its displacement is tried, else 0. */
@@ -70,7 +72,6 @@ typedef struct walk_task {
     const plugmc_molecules *molecules;
     plugmc_orientation *orientations;
     const int64_t *free_first, *free_count;
-    int32_t changing; /* the kind of molecule whose number by_count has: walk_changing */
     walk_waves waves; /* 0: there are none */
 } walk_task;
 

@@ -198,8 +198,20 @@ static double of_counts(const void *instance, const plugmc_box *box, const int64
     return ewald_sum_of_counts(((const parameters *)instance)->sum, box, count);
 }
 
+static int32_t recordable(const void *instance)
+{
+    return ewald_sum_recordable(((const parameters *)instance)->sum);
+}
+
+static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
+{
+    (void)instance;
+    return index == 0 && !ewald_sum_gpu_source(host, out);
+}
+
 static const plugmc_total total = {
     .size = sizeof total,
+    .on_device = 1,
     .beside_parts = 1,
     .energy = energy,
     .start = start,
@@ -211,9 +223,10 @@ static const plugmc_total total = {
     .displace = displace,
     .of_counts = of_counts,
     .weights = weights,
+    .recordable = recordable,
 };
 #define WAVES .total = &total
-#define CALLBACKS .prepare = prepare, .archive = archive
+#define CALLBACKS .prepare = prepare, .archive = archive, .gpu_source = gpu_source
 #else
 #define WAVES .total = NULL
 #define CALLBACKS .prepare = NULL

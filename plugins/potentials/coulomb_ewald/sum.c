@@ -210,8 +210,9 @@ static void remedy(const ewald_sum *s, const plugmc_box *box, double stretch, ch
 }
 
 /* No wave gets shorter than by the largest stretch. */
-static int check_accuracy(const ewald_sum *s, const plugmc_box *box, int32_t walker)
+int waves_suffice(const ewald_sum *s, const plugmc_box *box, int32_t walker)
 {
+    if (!is_new(s, box)) return PLUGMC_OK;
     const double stretch = largest_stretch(&s->system->box, box),
                  error = error_beyond(s, s->other.shortest / stretch);
     char set[128];
@@ -229,7 +230,7 @@ int spectrum_of(ewald_sum *s, const plugmc_box *box, int32_t walker, const spect
 {
     *out = &s->common;
     if (!s->other.box || !is_new(s, box)) return PLUGMC_OK;
-    const int code = check_accuracy(s, box, walker);
+    const int code = waves_suffice(s, box, walker);
     if (code) return code;
     weigh_waves(s, box, &s->other.spectrum);
     *out = &s->other.spectrum;
@@ -328,7 +329,7 @@ static void add_forces(const ewald_sum *s, const spectrum *in, double *forces)
         add_block_forces(s, in, begin, n - begin < BLOCK ? (int)(n - begin) : BLOCK, forces);
 }
 
-int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
+static int energy_on_host(ewald_sum *s, const plugmc_total_request *request)
 {
     const int64_t n = 3 * s->system->particles;
     const double *positions = request->view->positions;
@@ -350,3 +351,11 @@ int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
     }
     return code;
 }
+
+int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
+{
+    return request->view->on_device ? ewald_device_energy(s, request) : energy_on_host(s, request);
+}
+
+/* Boxes that change are looked at by the host, counts are sent by it. */
+int ewald_sum_recordable(const ewald_sum *s) { return !s->other.box && !s->numbers_change; }

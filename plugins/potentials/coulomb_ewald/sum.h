@@ -22,6 +22,9 @@ int ewald_sum_prepare(const plugmc_host *, double bjerrum_length, double alpha, 
                       ewald_sum **out);
 /* The callbacks of a total facet and of the descriptor. */
 int ewald_sum_energy(ewald_sum *, const plugmc_total_request *);
+int ewald_sum_recordable(const ewald_sum *); /* see plugmc_total */
+/* Of the kernels, in memory of the host; returns the code. */
+int ewald_sum_gpu_source(const plugmc_host *, plugmc_gpu_source *out);
 int ewald_sum_start(ewald_sum *, const plugmc_view *);
 int ewald_sum_change(ewald_sum *, int32_t walker, int64_t particle, const double position[3],
                      double *change);

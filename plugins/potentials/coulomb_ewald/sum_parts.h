@@ -1,5 +1,5 @@
 /* What the files of an Ewald sum share: sum.c (whole configurations), moves.c (what one trial move changes),
- * prepare.c. */
+ * prepare.c, device.c (whole configurations on a GPU). */
 #ifndef PLUGMC_EWALD_SUM_PARTS_H
 #define PLUGMC_EWALD_SUM_PARTS_H
 
@@ -83,6 +83,7 @@ struct ewald_sum {
     complex_table fresh;    /* [waves] S of the walker at hand */
     single_moves single;
     other_boxes other;
+    struct ewald_device *device; /* NULL until an energy is asked for in device memory */
 };
 
 /* ---- sum.c ---- */
@@ -108,5 +109,11 @@ double self_energy(const ewald_sum *, double squares);
 double excluded_energy(const ewald_sum *, const int64_t *count);
 /* kT: that of the background of a charge 1. */
 double background(const ewald_sum *, const plugmc_box *);
+/* Fails, and says so, where a walker's box has outgrown the waves. */
+int waves_suffice(const ewald_sum *, const plugmc_box *, int32_t walker);
+
+/* ---- device.c ---- */
+
+int ewald_device_energy(ewald_sum *, const plugmc_total_request *);
 
 #endif
