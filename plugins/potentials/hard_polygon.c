@@ -206,7 +206,78 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
     return nearest > 0 ? nearest : 0;
 }
 
-#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH | PLUGMC_BODY_SHAPE)
+#if PLUGMC_HOST
+#include <plugmc/body_pairs.h>
+
+/* The other one of two polygons, as in `seen`, in each lane. */
+typedef struct lanes_seen {
+    real c[PLUGMC_LANE_BLOCK], s[PLUGMC_LANE_BLOCK], x[PLUGMC_LANE_BLOCK], y[PLUGMC_LANE_BLOCK];
+} lanes_seen;
+
+/* Whether a line along one of n edges parts the two, into apart: as widest_gap does it, but all edges of all lanes are looked
+ * at. n is a constant where this is inlined, so that loops over corners disappear. */
+PLUGMC_FN void part_lanes(const parameters *p, const int n, real core, real margin,
+                          const lanes_seen *o, int32_t apart[PLUGMC_LANE_BLOCK])
+{
+    const real *edges = p->corners.values;
+    for (int e = 0; e < n; e++) {
+        const real nx = edges[5 * e + 2], ny = edges[5 * e + 3], distance = edges[5 * e + 4];
+        PLUGMC_EACH_LANE(l)
+        {
+            const real along = nx * o->x[l] + ny * o->y[l] - distance;
+            const real ux = nx * o->c[l] + ny * o->s[l], uy = ny * o->c[l] - nx * o->s[l];
+            real least = PLUGMC_NO_RANGE;
+            _Pragma("GCC unroll 8") for (int c = 0; c < n; c++)
+            {
+                const real out = ux * edges[5 * c] + uy * edges[5 * c + 1];
+                least = out < least ? out : least;
+            }
+            apart[l] |= (along - core > margin) & (along + least > margin);
+        }
+    }
+}
+
+PLUGMC_FN void overlap_of_alike(const parameters *p, const int n, const plugmc_body_lanes *of,
+                                int32_t overlap[PLUGMC_LANE_BLOCK])
+{
+    const real margin = (PLUGMC_SURELY - 1) * (body_reach(p, of->site) + body_reach(p, of->site)),
+               core = body_core(p, of->site);
+    lanes_seen other, first;
+    int32_t apart[PLUGMC_LANE_BLOCK] = {0};
+    PLUGMC_EACH_LANE(l)
+    {
+        const real a = of->cosine_a[l], b = of->sine_a[l], c = of->cosine_b[l], d = of->sine_b[l],
+                   x = of->x[l], y = of->y[l];
+        other.c[l] = first.c[l] = a * c + b * d;
+        other.s[l] = a * d - b * c;
+        first.s[l] = c * b - d * a;
+        other.x[l] = a * -x + b * -y;
+        other.y[l] = a * -y - b * -x;
+        first.x[l] = c * x + d * y;
+        first.y[l] = c * y - d * x;
+    }
+    part_lanes(p, n, core, margin, &other, apart);
+    part_lanes(p, n, core, margin, &first, apart);
+    PLUGMC_EACH_LANE(l) overlap[l] = !apart[l];
+}
+
+/* Sharp polygons of few corners. */
+PLUGMC_FN int body_overlap_lanes(const parameters *p, const plugmc_body_lanes *lanes,
+                                 int32_t overlap[PLUGMC_LANE_BLOCK])
+{
+    if (p->only_radius != 0) return 0;
+    switch (p->only) {
+    case 3: overlap_of_alike(p, 3, lanes, overlap); break;
+    case 4: overlap_of_alike(p, 4, lanes, overlap); break;
+    case 5: overlap_of_alike(p, 5, lanes, overlap); break;
+    case 6: overlap_of_alike(p, 6, lanes, overlap); break;
+    default: return 0;
+    }
+    return 1;
+}
+#endif
+
+#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH | PLUGMC_BODY_SHAPE | PLUGMC_BODY_LANES)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST

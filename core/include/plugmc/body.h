@@ -36,6 +36,8 @@
  *                                                   char *json, size_t size)
  *                                 plugmc_body.shape, behind this header under #if PLUGMC_HOST: how a is drawn
  *
+ *     PLUGMC_BODY_LANES       body_overlap_lanes: see plugmc/body_pairs.h
+ *
  * OVERLAP, ENERGY or GAP is required. Always:
  *
  *     real body_reach(const parameters *p, plugmc_site a)    radius of the sphere around the centre that holds the body;
@@ -148,7 +150,7 @@ PLUGMC_FN int plugmc_bodies_meet(const parameters *p, plugmc_separation s, const
 }
 
 #if PLUGMC_HOST
-#include "plugmc/body_facet.h"
+#include "plugmc/body_pairs.h"
 
 PLUGMC_FN plugmc_site plugmc_site_of_body(const plugmc_particle *a)
 {
@@ -231,6 +233,8 @@ static PLUGMC_TARGETS int plugmc_body_meet(const void *instance, int32_t dimensi
     *(real *)energy += u;
     return 0;
 }
+
+#include "plugmc/body_pairs_facet.h"
 
 #if PLUGMC_BODY & PLUGMC_BODY_OVERLAP
 static int plugmc_body_overlap(const void *instance, int32_t dimension, const double *apart,
@@ -323,5 +327,6 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
 #define PLUGMC_BODIES_ALONE                                                                        \
     .kind = PLUGMC_POTENTIAL,                                                                      \
     .potential = &(const plugmc_potential){.size = sizeof(plugmc_potential)},                      \
-    PLUGMC_OFFERS({PLUGMC_BODY_FACET, &plugmc_body_facet})
+    PLUGMC_OFFERS({PLUGMC_BODY_FACET, &plugmc_body_facet},                                         \
+                  {PLUGMC_BODY_PAIRS, &plugmc_body_pairs_facet})
 #endif
