@@ -84,15 +84,18 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
 }
 #endif
 
-/* Two spheres, around or inside: -1 if they are surely apart, 1 if they surely overlap, 0 if the bodies have to be looked
- * at. */
+/* Two spheres, around or inside, whose radii have these sums: -1 if they are surely apart, 1 if they surely overlap, 0 if the
+ * bodies have to be looked at. */
+PLUGMC_FN int plugmc_compare_spheres(real r2, real around, real inside)
+{
+    return r2 > around * around * PLUGMC_SURELY ? -1 : r2 < inside * inside;
+}
+
 PLUGMC_FN int plugmc_spheres_meet(const parameters *p, plugmc_separation s, plugmc_site a,
                                   plugmc_site b)
 {
-    const real around = body_reach(p, a) + body_reach(p, b),
-               inside = body_core(p, a) + body_core(p, b);
-    if (s.r2 > around * around * PLUGMC_SURELY) return -1;
-    return s.r2 < inside * inside;
+    return plugmc_compare_spheres(s.r2, body_reach(p, a) + body_reach(p, b),
+                                  body_core(p, a) + body_core(p, b));
 }
 
 /* Whether two bodies overlap, whose spheres have been compared. */

@@ -39,25 +39,23 @@ PLUGMC_FN void plugmc_lanes_in_order(const parameters *p, const plugmc_pairs_of_
     const float *x = pairs->x + first, *y = pairs->y + first;
     const int32_t *turned_a = pairs->turned_a[0] + first, *turned_b = pairs->turned_b[0] + first;
     const plugmc_site site = plugmc_site_in_pair(pairs, NULL, 0);
+    const real around = body_reach(p, site) + body_reach(p, site),
+               inside = body_core(p, site) + body_core(p, site);
+    int32_t angle_a[PLUGMC_LANE_BLOCK], angle_b[PLUGMC_LANE_BLOCK];
     out->site = site;
     PLUGMC_EACH_LANE(l)
     {
         const real sx = (real)x[l], sy = (real)y[l];
         const int32_t a = turned_a[l], b = turned_b[l];
-        const plugmc_separation s = {sx, sy, 0, sx * sx + sy * sy};
         const int32_t is_first = (sx > 0) | ((sx == 0) & ((sy > 0) | ((sy == 0) & (a >= b))));
-        const int32_t one = is_first ? a : b, other = is_first ? b : a;
-        real c, d, e, f;
-        plugmc_sincos_of(one, &d, &c);
-        plugmc_sincos_of(other, &f, &e);
+        angle_a[l] = is_first ? a : b;
+        angle_b[l] = is_first ? b : a;
         out->x[l] = is_first ? sx : -sx;
         out->y[l] = is_first ? sy : -sy;
-        out->cosine_a[l] = c;
-        out->sine_a[l] = d;
-        out->cosine_b[l] = e;
-        out->sine_b[l] = f;
-        meet[l] = plugmc_spheres_meet(p, s, site, site);
+        meet[l] = plugmc_compare_spheres(sx * sx + sy * sy, around, inside);
     }
+    PLUGMC_EACH_LANE(l) plugmc_sincos_of(angle_a[l], &out->sine_a[l], &out->cosine_a[l]);
+    PLUGMC_EACH_LANE(l) plugmc_sincos_of(angle_b[l], &out->sine_b[l], &out->cosine_b[l]);
 }
 
 /* Returns 0 if the pairs have to be looked at one by one. */

@@ -27,7 +27,8 @@ typedef struct body_lanes {
     const checkerboard *me;
     const conditions *of;
     uint64_t sweep;
-    int walker, filled;               /* filled: lanes that have a cell */
+    int walker, many;                 /* many: species */
+    int filled;                       /* lanes that have a cell */
     plugmc_orientation *orientations; /* of the walker */
     float *coordinate;                /* likewise */
     const uint32_t *id;
@@ -81,7 +82,7 @@ PLUGMC_FN int gather_cell(body_lanes *c, int l, int64_t word, int sx, int sy, in
         near->x[m][l] = x;
         near->y[m][l] = y;
         near->angle[m][l] = c->orientations[c->id[at]].part[0];
-        near->species[m][l] = (uint8_t)(me->cells.species > 1 ? kind_of(me, c->id[at]) : 0);
+        near->species[m][l] = (uint8_t)(c->many ? kind_of(me, c->id[at]) : 0);
         m += itself | (outside < c->of->reach);
     }
     return m;
@@ -218,8 +219,8 @@ PLUGMC_FN void look_at_pairs(const body_lanes *c, pair_list *list, trial_lanes *
         .y = list->y,
         .turned_a = {list->moved},
         .turned_b = {list->other},
-        .species_a = me->cells.species > 1 ? list->kind : NULL,
-        .species_b = me->cells.species > 1 ? list->other_kind : NULL,
+        .species_a = c->many ? list->kind : NULL,
+        .species_b = c->many ? list->other_kind : NULL,
         .charge = me->charge,
         .diameter = me->diameter,
     };
@@ -230,34 +231,44 @@ PLUGMC_FN void look_at_pairs(const body_lanes *c, pair_list *list, trial_lanes *
     list->n = 0;
 }
 
-/* Bodies near the trial moves are looked at. */
-PLUGMC_FN void meet(const body_lanes *c, pair_list *list, trial_lanes *t)
+/* Lists the lanes in which entry k is within the reach of the trial move. */
+PLUGMC_FN void list_near(const body_lanes *c, const trial_lanes *t, int k, pair_list *list)
 {
     const near_lanes *near = &c->near;
     const float ratio_y = c->of->ratio[1], scale = c->of->scale, reach = c->of->reach;
-    for (int k = 0; k < near->most; k++) {
-        float x[LANES], y[LANES];
-        uint8_t in_reach[LANES];
-        uint64_t eight[LANES / 8];
-        EACH_LANE(l) {
-            const float ux = t->x[l] - near->x[k][l], uy = (t->y[l] - near->y[k][l]) * ratio_y;
-            x[l] = ux * scale;
-            y[l] = uy * scale;
-            in_reach[l] =
-                (uint8_t)((fmaf(uy, uy, ux * ux) < reach) & (t->own[l] != k) & t->possible[l]);
+    float x[LANES], y[LANES];
+    int32_t in_reach[LANES];
+    uint8_t bytes[LANES];
+    uint64_t eight[LANES / 8];
+    EACH_LANE(l) {
+        const float ux = t->x[l] - near->x[k][l], uy = (t->y[l] - near->y[k][l]) * ratio_y;
+        x[l] = ux * scale;
+        y[l] = uy * scale;
+        in_reach[l] = (fmaf(uy, uy, ux * ux) < reach) & (t->own[l] != k) & t->possible[l];
+    }
+    EACH_LANE(l) bytes[l] = (uint8_t)in_reach[l];
+    memcpy(eight, bytes, sizeof eight);
+    int n = list->n;
+    for (int half = 0; half < LANES / 8; half++)
+        for (uint64_t left = eight[half]; left; left &= left - 1, n++) {
+            const int l = 8 * half + __builtin_ctzll(left) / 8;
+            list->x[n] = x[l];
+            list->y[n] = y[l];
+            list->moved[n] = t->angle[l];
+            list->other[n] = near->angle[k][l];
+            list->lane[n] = (uint8_t)l;
+            if (!c->many) continue;
+            list->kind[n] = near->species[t->own[l]][l];
+            list->other_kind[n] = near->species[k][l];
         }
-        memcpy(eight, in_reach, sizeof eight);
-        for (int half = 0; half < LANES / 8; half++)
-            for (uint64_t left = eight[half]; left; left &= left - 1) {
-                const int l = 8 * half + __builtin_ctzll(left) / 8, to = list->n++;
-                list->x[to] = x[l];
-                list->y[to] = y[l];
-                list->moved[to] = t->angle[l];
-                list->other[to] = near->angle[k][l];
-                list->kind[to] = near->species[t->own[l]][l];
-                list->other_kind[to] = near->species[k][l];
-                list->lane[to] = (uint8_t)l;
-            }
+    list->n = n;
+}
+
+/* Trial moves that overlap with a body near them are impossible. */
+PLUGMC_FN void meet(const body_lanes *c, pair_list *list, trial_lanes *t)
+{
+    for (int k = 0; k < c->near.most; k++) {
+        list_near(c, t, k, list);
         if (list->n > LISTED - LANES) look_at_pairs(c, list, t);
     }
     look_at_pairs(c, list, t);
@@ -337,6 +348,7 @@ rows_result update_rows_in_lanes(const checkerboard *me, const store *s, const r
     lanes.of = &me->each.of[w];
     lanes.sweep = task->sweep;
     lanes.walker = w;
+    lanes.many = me->cells.species > 1;
     lanes.filled = 0;
     lanes.orientations = me->bodies.orientation + (int64_t)w * me->system->particles;
     lanes.coordinate = s->coordinate + w * me->cells.walker;

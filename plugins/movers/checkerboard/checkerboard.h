@@ -148,8 +148,8 @@ typedef struct graphs {
 
 /* What the text of the kernels is made of. */
 typedef struct kernel_source {
-    char defines_text[34][48];
-    const char *defines[37], *contact_table, *first_table, *text[3];
+    char defines_text[36][48];
+    const char *defines[39], *contact_table, *first_table, *text[3];
 } kernel_source;
 
 typedef struct checkerboard {
