@@ -35,7 +35,7 @@ typedef struct cb_group {
 /* Lanes of the group for which `yes` holds, as bits. */
 PLUGMC_FN uint32_t cb_vote(cb_group g, bool yes)
 {
-    return __ballot_sync(CB_WHOLE_WARP, yes) >> g.first & ((1u << CB_LANES) - 1);
+    return __ballot_sync(CB_WHOLE_WARP, yes) >> g.first & (CB_WHOLE_WARP >> (32 - CB_LANES));
 }
 
 PLUGMC_FN void cb_enter(cb_near *near, int k, int me, float x, float y, float z, uint32_t number,
@@ -232,7 +232,7 @@ PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls,
     const int lane = threadIdx.x & 31, cell = g.first / CB_LANES;
     uint16_t *pool = near->pool + (g.me - cell) * CB_NEAR;
     const int count = cb_fill_pool(near, pool, g, possible ? m : 0, i, walls, b);
-    const uint32_t all_cells = (uint32_t)(((uint64_t)1 << CB_CELLS_A_WARP) - 1);
+    const uint32_t all_cells = (1u << CB_CELLS_A_WARP) - 1;
     uint32_t overlapping = 0; /* cells */
     *sums = plugmc_body_sums();
     for (int first = 0; first < count && overlapping != all_cells; first += 32) {
