@@ -37,6 +37,7 @@ typedef struct body_lanes {
     uint32_t cell[LANES];
     int32_t counts[LANES]; /* 1: trial moves are counted here, not by another process */
     int32_t order[NARROW][LANES], turn[LANES];
+    int32_t tried[2][LANES], accepted[2][LANES]; /* by kind */
     near_lanes near;
 } body_lanes;
 
@@ -170,16 +171,22 @@ PLUGMC_FN void draw_order(body_lanes *c)
 /* Whose turn it is. */
 PLUGMC_FN void choose(body_lanes *c, trial_lanes *t)
 {
-    for (int l = 0; l < LANES; l++) {
-        const int i = c->order[c->turn[l]][l];
-        t->own[l] = i;
-        t->x[l] = c->near.x[i][l];
-        t->y[l] = c->near.y[i][l];
-        t->angle[l] = c->near.angle[i][l];
-    }
+    const near_lanes *near = &c->near;
+    EACH_LANE(l) t->own[l] = 0;
+    for (int k = 0; k < near->own; k++)
+        EACH_LANE(l) t->own[l] = c->turn[l] == k ? c->order[k][l] : t->own[l];
+    for (int k = 0; k < near->own; k++)
+        EACH_LANE(l) {
+            const int mine = t->own[l] == k;
+            const float x = near->x[k][l], y = near->y[k][l];
+            const int32_t angle = near->angle[k][l];
+            t->x[l] = mine ? x : t->x[l];
+            t->y[l] = mine ? y : t->y[l];
+            t->angle[l] = mine ? angle : t->angle[l];
+        }
     EACH_LANE(l) {
         const int32_t next = c->turn[l] + 1;
-        c->turn[l] = next < c->near.n[l] ? next : 0;
+        c->turn[l] = next < near->n[l] ? next : 0;
     }
 }
 
@@ -275,18 +282,36 @@ PLUGMC_FN void meet(const body_lanes *c, pair_list *list, trial_lanes *t)
 }
 
 /* Trial moves that are possible are accepted. */
-PLUGMC_FN void decide(body_lanes *c, const trial_lanes *t, rows_result *result)
+PLUGMC_FN void decide(body_lanes *c, const trial_lanes *t)
 {
     near_lanes *near = &c->near;
-    for (int l = 0; l < c->filled; l++) {
-        const int i = t->own[l], accepted = t->possible[l];
-        plugmc_counts *counts = &result->counts[t->turns[l] ? CB_TURNED : CB_DISPLACED];
-        counts->trials += (uint64_t)c->counts[l];
-        counts->accepted += (uint64_t)(c->counts[l] & accepted);
-        near->x[i][l] = accepted ? t->x[l] : near->x[i][l];
-        near->y[i][l] = accepted ? t->y[l] : near->y[i][l];
-        near->angle[i][l] = accepted ? t->angle[l] : near->angle[i][l];
+    for (int k = 0; k < near->own; k++)
+        EACH_LANE(l) {
+            const int moved = (t->own[l] == k) & t->possible[l];
+            const float x = near->x[k][l], y = near->y[k][l];
+            const int32_t angle = near->angle[k][l];
+            near->x[k][l] = moved ? t->x[l] : x;
+            near->y[k][l] = moved ? t->y[l] : y;
+            near->angle[k][l] = moved ? t->angle[l] : angle;
+        }
+    EACH_LANE(l) {
+        const int32_t turned = c->counts[l] & t->turns[l], displaced = c->counts[l] & !t->turns[l];
+        c->tried[CB_TURNED][l] += turned;
+        c->tried[CB_DISPLACED][l] += displaced;
+        c->accepted[CB_TURNED][l] += turned & t->possible[l];
+        c->accepted[CB_DISPLACED][l] += displaced & t->possible[l];
     }
+}
+
+/* Into the counts of the run, and from 0 again. */
+PLUGMC_FN void count_trials(body_lanes *c, rows_result *result)
+{
+    for (int kind = CB_DISPLACED; kind < CB_KINDS; kind++)
+        for (int l = 0; l < LANES; l++) {
+            result->counts[kind].trials += (uint64_t)c->tried[kind][l];
+            result->counts[kind].accepted += (uint64_t)c->accepted[kind][l];
+            c->tried[kind][l] = c->accepted[kind][l] = 0;
+        }
 }
 
 /* What the cells hold after their trial moves. */
@@ -313,8 +338,9 @@ PLUGMC_FN void make_trials(body_lanes *c, pair_list *list, rows_result *result)
         choose(c, &t);
         propose(c, trial, kinds[trial % 4], &t);
         meet(c, list, &t);
-        decide(c, &t, result);
+        decide(c, &t);
     }
+    count_trials(c, result);
     write_back(c);
     c->filled = 0;
 }
@@ -350,6 +376,8 @@ rows_result update_rows_in_lanes(const checkerboard *me, const store *s, const r
     lanes.walker = w;
     lanes.many = me->cells.species > 1;
     lanes.filled = 0;
+    memset(lanes.tried, 0, sizeof lanes.tried);
+    memset(lanes.accepted, 0, sizeof lanes.accepted);
     lanes.orientations = me->bodies.orientation + (int64_t)w * me->system->particles;
     lanes.coordinate = s->coordinate + w * me->cells.walker;
     lanes.id = s->id + w * me->cells.axis;
