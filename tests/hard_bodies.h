@@ -11,6 +11,7 @@ typedef struct shape {
     int dimension, other; /* the pair is one of species A and one of species B (1) or A (0) */
     double volume, virial,
         error; /* of A; second virial coefficient of the pair, and its error if it is not exact */
+    int alone; /* there is no species B */
 } shape;
 
 /* Volumes V, surfaces S and mean radii R give the virial coefficients: (V1 + V2 + R1 S2 + R2 S1) / 2, and in two dimensions
@@ -96,7 +97,7 @@ static inline int hard_body_try(hard_body *h, const shape *shape)
     int code = PLUGMC_OK;
     bench_begin(&h->bench, shape->dimension, (const double[3]){100, 100, 100}, 1, 2026);
     bench_species(&h->bench, "A", 1, 1, 0);
-    bench_species(&h->bench, "B", 1, 1, 0);
+    if (!shape->alone) bench_species(&h->bench, "B", 1, 1, 0);
     h->shape = shape;
     snprintf(text, sizeof text, "[potential %s]\n%s", shape->plugin, shape->keys);
     if (ini_read_text("test.ini", text, &ini, &report)) fail_msg("cannot read: %s", text);

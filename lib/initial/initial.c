@@ -206,7 +206,9 @@ static int from_lattice(const source *s)
                       dimension == 2 ? "lattice: in two dimensions auto, square or triangular"
                                      : "lattice: in three dimensions auto, sc or fcc");
     if (system->molecules) return molecules_from_lattice(s);
-    if (lattice_sites(&system->box, kind, system->particles, s->positions, &nearest))
+    if (lattice_sites(&system->box, kind, system->particles, s->positions, &nearest) ||
+        (s->orientations && kind == LATTICE_AUTO &&
+         body_lattice(system, s->orientations, s->positions, nearest)))
         return report_error(s->report, EXIT_MEMORY, NULL, 0, "not enough memory for a lattice");
     if (system->particles > 1 && nearest < s->contacts->largest) {
         char sentence[512];

@@ -10,6 +10,9 @@
  */
 #include <plugmc/potential.h>
 
+/* On a GPU edges are looked at without branches; a processor is faster if it stops at the first that parts two polygons. */
+#define POLYGON_BY_NEAREST_EDGES !PLUGMC_HOST
+
 typedef struct parameters {
     int64_t sides;
     real edge;
@@ -128,12 +131,57 @@ PLUGMC_FN real corner_distance(const parameters *p, plugmc_site a, const seen *o
     return least;
 }
 
+/* Whether the line along the edge of the first that is nearest to the other one parts two sharp polygons, as widest_gap finds
+ * it. Edges are constants of a kernel, so this takes no branch and reads no table. *more: other edges have to be looked
+ * at if it does not. */
+PLUGMC_FN int nearest_edge_parts(const parameters *p, const seen *o, real core, real margin,
+                                 int *more)
+{
+    const real *edges = p->corners.values;
+    real along = -PLUGMC_NO_RANGE, nx = 0, ny = 0, least = PLUGMC_NO_RANGE;
+    int looked_at = 0;
+    PLUGMC_UNROLL
+    for (int32_t e = 0; e < p->only; e++) {
+        const real here = edges[5 * e + 2] * o->x + edges[5 * e + 3] * o->y - edges[5 * e + 4];
+        const int farther = here > along;
+        looked_at += here - core > margin;
+        along = farther ? here : along;
+        nx = farther ? edges[5 * e + 2] : nx;
+        ny = farther ? edges[5 * e + 3] : ny;
+    }
+    const real ux = nx * o->c + ny * o->s, uy = ny * o->c - nx * o->s;
+    PLUGMC_UNROLL
+    for (int32_t c = 0; c < p->only; c++) {
+        const real out = ux * edges[5 * c] + uy * edges[5 * c + 1];
+        least = out < least ? out : least;
+    }
+    *more |= looked_at > 1;
+    return looked_at > 0 && along + least > margin;
+}
+
+/* The same answer as body_overlap, for one kind of sharp polygons; -1: not known yet. */
+PLUGMC_FN int overlap_by_nearest_edges(const parameters *p, const seen *other, const seen *first,
+                                       real margin)
+{
+    int more = 0;
+    const int parted = nearest_edge_parts(p, other, p->only_core, margin, &more),
+              parted_back = nearest_edge_parts(p, first, p->only_core, margin, &more);
+    return parted | parted_back ? 0 : more ? -1 : 1;
+}
+
 PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                            const plugmc_pose *B, plugmc_site a, plugmc_site b)
 {
     const real round = radius_of(p, a) + radius_of(p, b),
                margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
     const seen other = seen_from(p, A, B, b, -s.x, -s.y);
+#if POLYGON_BY_NEAREST_EDGES
+    if (p->only && p->only_radius == 0) {
+        const seen back = seen_from(p, B, A, a, s.x, s.y);
+        const int known = overlap_by_nearest_edges(p, &other, &back, margin);
+        if (known >= 0) return known;
+    }
+#endif
     const real gap =
         widest_gap(p, a, &other, body_core(p, b) - radius_of(p, b), margin, round + margin);
     if (gap > round + margin) return 0;
@@ -206,7 +254,78 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
     return nearest > 0 ? nearest : 0;
 }
 
-#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH | PLUGMC_BODY_SHAPE)
+#if PLUGMC_HOST
+#include <plugmc/body_pairs.h>
+
+/* The other one of two polygons, as in `seen`, in each lane. */
+typedef struct lanes_seen {
+    real c[PLUGMC_LANE_BLOCK], s[PLUGMC_LANE_BLOCK], x[PLUGMC_LANE_BLOCK], y[PLUGMC_LANE_BLOCK];
+} lanes_seen;
+
+/* Whether a line along one of n edges parts the two, into apart: as widest_gap does it, but all edges of all lanes are looked
+ * at. n is a constant where this is inlined, so that loops over corners disappear. */
+PLUGMC_FN void part_lanes(const parameters *p, const int n, real core, real margin,
+                          const lanes_seen *o, int32_t apart[PLUGMC_LANE_BLOCK])
+{
+    const real *edges = p->corners.values;
+    for (int e = 0; e < n; e++) {
+        const real nx = edges[5 * e + 2], ny = edges[5 * e + 3], distance = edges[5 * e + 4];
+        PLUGMC_EACH_LANE(l)
+        {
+            const real along = nx * o->x[l] + ny * o->y[l] - distance;
+            const real ux = nx * o->c[l] + ny * o->s[l], uy = ny * o->c[l] - nx * o->s[l];
+            real least = PLUGMC_NO_RANGE;
+            _Pragma("GCC unroll 8") for (int c = 0; c < n; c++)
+            {
+                const real out = ux * edges[5 * c] + uy * edges[5 * c + 1];
+                least = out < least ? out : least;
+            }
+            apart[l] |= (along - core > margin) & (along + least > margin);
+        }
+    }
+}
+
+PLUGMC_FN void overlap_of_alike(const parameters *p, const int n, const plugmc_body_lanes *of,
+                                int32_t overlap[PLUGMC_LANE_BLOCK])
+{
+    const real margin = (PLUGMC_SURELY - 1) * (body_reach(p, of->site) + body_reach(p, of->site)),
+               core = body_core(p, of->site);
+    lanes_seen other, first;
+    int32_t apart[PLUGMC_LANE_BLOCK] = {0};
+    PLUGMC_EACH_LANE(l)
+    {
+        const real a = of->cosine_a[l], b = of->sine_a[l], c = of->cosine_b[l], d = of->sine_b[l],
+                   x = of->x[l], y = of->y[l];
+        other.c[l] = first.c[l] = a * c + b * d;
+        other.s[l] = a * d - b * c;
+        first.s[l] = c * b - d * a;
+        other.x[l] = a * -x + b * -y;
+        other.y[l] = a * -y - b * -x;
+        first.x[l] = c * x + d * y;
+        first.y[l] = c * y - d * x;
+    }
+    part_lanes(p, n, core, margin, &other, apart);
+    part_lanes(p, n, core, margin, &first, apart);
+    PLUGMC_EACH_LANE(l) overlap[l] = !apart[l];
+}
+
+/* Sharp polygons of few corners. */
+PLUGMC_FN int body_overlap_lanes(const parameters *p, const plugmc_body_lanes *lanes,
+                                 int32_t overlap[PLUGMC_LANE_BLOCK])
+{
+    if (p->only_radius != 0) return 0;
+    switch (p->only) {
+    case 3: overlap_of_alike(p, 3, lanes, overlap); break;
+    case 4: overlap_of_alike(p, 4, lanes, overlap); break;
+    case 5: overlap_of_alike(p, 5, lanes, overlap); break;
+    case 6: overlap_of_alike(p, 6, lanes, overlap); break;
+    default: return 0;
+    }
+    return 1;
+}
+#endif
+
+#define PLUGMC_BODY (PLUGMC_BODY_OVERLAP | PLUGMC_BODY_PATH | PLUGMC_BODY_SHAPE | PLUGMC_BODY_LANES)
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST

@@ -5,6 +5,8 @@
  * tests/cross_checks/hard_bodies.py; with `shapes` their names. */
 #include "testing.h"
 
+#include "plugmc/body_pairs.h"
+
 #include "hard_bodies.h"
 
 static hard_body body;
@@ -95,6 +97,73 @@ static void the_answer_is_the_same_whichever_is_asked(void **state)
             }
         }
         assert_in_range(overlaps, pairs / 4, 2 * pairs * 3 / 4);
+        hard_body_close(&body);
+    }
+}
+
+enum { AT_ONCE = 1003 }; /* no multiple of a vector */
+
+/* As movers that look at many pairs ask, against one by one. Some are beside each other or on the same place along x. */
+static void compare_pairs_at_once(hard_body *h)
+{
+    static body_pair pair[AT_ONCE];
+    static float at[3][AT_ONCE + PLUGMC_LANE_BLOCK];
+    static int32_t turned[2][4][AT_ONCE + PLUGMC_LANE_BLOCK];
+    static uint8_t species[2][AT_ONCE + PLUGMC_LANE_BLOCK], found[AT_ONCE + PLUGMC_LANE_BLOCK];
+    const float none[2] = {0, 0}, one[2] = {1, 1};
+    const plugmc_body_pairs *many = plugmc_body_pairs_of(open_plugin(h->shape->plugin)->single);
+    const plugmc_pairs_of_bodies pairs_at_once = {
+        .size = sizeof pairs_at_once,
+        .dimension = h->shape->dimension,
+        .n = AT_ONCE,
+        .x = at[0],
+        .y = at[1],
+        .z = at[2],
+        .turned_a = {turned[0][0], turned[0][1], turned[0][2], turned[0][3]},
+        .turned_b = {turned[1][0], turned[1][1], turned[1][2], turned[1][3]},
+        .species_a = h->shape->alone ? NULL : species[0],
+        .species_b = h->shape->alone ? NULL : species[1],
+        .charge = none,
+        .diameter = one,
+    };
+    int overlaps = 0;
+    assert_non_null(many);
+    for (int i = 0; i < AT_ONCE; i++) {
+        pair[i] = some_pair(h, (uint64_t)i);
+        if (i % 16 == 3) pair[i].at[0] = 0;
+        if (i % 16 == 5) pair[i].at[1] = 0;
+        for (int d = 0; d < 3; d++) at[d][i] = (float)pair[i].at[d];
+        for (int d = 0; d < 4; d++) {
+            turned[0][d][i] = pair[i].first.part[d];
+            turned[1][d][i] = pair[i].second.part[d];
+        }
+        species[0][i] = 0;
+        species[1][i] = (uint8_t)h->shape->other;
+    }
+    many->overlap(h->instance[SINGLE], &pairs_at_once, found);
+    for (int i = 0; i < AT_ONCE; i++) {
+        assert_int_equal(found[i], bodies_overlap(h, SINGLE, &pair[i], 0));
+        overlaps += found[i];
+    }
+    assert_in_range(overlaps, AT_ONCE / 8, AT_ONCE * 7 / 8);
+}
+
+static void many_pairs_at_once_overlap_as_one_by_one(void **state)
+{
+    (void)state;
+    const shape alone[] = {
+        {"triangle", "hard_polygon", "sides = 3\n", 2, .alone = 1},
+        {"square", "hard_polygon", "sides = 4\n", 2, .alone = 1},
+        {"pentagon", "hard_polygon", "sides = 5\n", 2, .alone = 1},
+        {"hexagon", "hard_polygon", "sides = 6\n", 2, .alone = 1},
+        {"kite", "hard_polygon", "A = 1 0  0 0.6  -0.4 0  0 -0.6\n", 2, .alone = 1},
+        {"heptagon", "hard_polygon", "sides = 7\n", 2, .alone = 1},
+        {"rounded_square", "hard_polygon", "sides = 4\nradius = 0.1\n", 2, .alone = 1},
+        {"ellipse", "hard_ellipse", "a = 1\nb = 0.5\n", 2, .alone = 1},
+    };
+    for (size_t k = 0; k < SHAPES + PLUGMC_COUNT(alone); k++) {
+        hard_body_open(&body, k < SHAPES ? &shapes[k] : &alone[k - SHAPES]);
+        compare_pairs_at_once(&body);
         hard_body_close(&body);
     }
 }
@@ -479,6 +548,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(shapes_are_told_as_gsd_has_them),
         cmocka_unit_test(volumes_of_unions_are_exact),
         cmocka_unit_test(the_answer_is_the_same_whichever_is_asked),
+        cmocka_unit_test(many_pairs_at_once_overlap_as_one_by_one),
         cmocka_unit_test(bodies_fill_their_spheres),
         cmocka_unit_test(aligned_cubes_touch_at_their_edge),
         cmocka_unit_test(parallel_rods_and_ellipsoids_touch_where_they_should),

@@ -36,6 +36,8 @@
  *                                                   char *json, size_t size)
  *                                 plugmc_body.shape, behind this header under #if PLUGMC_HOST: how a is drawn
  *
+ *     PLUGMC_BODY_LANES       body_overlap_lanes: see plugmc/body_pairs.h
+ *
  * OVERLAP, ENERGY or GAP is required. Always:
  *
  *     real body_reach(const parameters *p, plugmc_site a)    radius of the sphere around the centre that holds the body;
@@ -82,15 +84,18 @@ PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_
 }
 #endif
 
-/* Two spheres, around or inside: -1 if they are surely apart, 1 if they surely overlap, 0 if the bodies have to be looked
- * at. */
+/* Two spheres, around or inside, whose radii have these sums: -1 if they are surely apart, 1 if they surely overlap, 0 if the
+ * bodies have to be looked at. */
+PLUGMC_FN int plugmc_compare_spheres(real r2, real around, real inside)
+{
+    return r2 > around * around * PLUGMC_SURELY ? -1 : r2 < inside * inside;
+}
+
 PLUGMC_FN int plugmc_spheres_meet(const parameters *p, plugmc_separation s, plugmc_site a,
                                   plugmc_site b)
 {
-    const real around = body_reach(p, a) + body_reach(p, b),
-               inside = body_core(p, a) + body_core(p, b);
-    if (s.r2 > around * around * PLUGMC_SURELY) return -1;
-    return s.r2 < inside * inside;
+    return plugmc_compare_spheres(s.r2, body_reach(p, a) + body_reach(p, b),
+                                  body_core(p, a) + body_core(p, b));
 }
 
 /* Whether two bodies overlap, whose spheres have been compared. */
@@ -148,7 +153,7 @@ PLUGMC_FN int plugmc_bodies_meet(const parameters *p, plugmc_separation s, const
 }
 
 #if PLUGMC_HOST
-#include "plugmc/body_facet.h"
+#include "plugmc/body_pairs.h"
 
 PLUGMC_FN plugmc_site plugmc_site_of_body(const plugmc_particle *a)
 {
@@ -231,6 +236,8 @@ static PLUGMC_TARGETS int plugmc_body_meet(const void *instance, int32_t dimensi
     *(real *)energy += u;
     return 0;
 }
+
+#include "plugmc/body_pairs_facet.h"
 
 #if PLUGMC_BODY & PLUGMC_BODY_OVERLAP
 static int plugmc_body_overlap(const void *instance, int32_t dimension, const double *apart,
@@ -323,5 +330,6 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
 #define PLUGMC_BODIES_ALONE                                                                        \
     .kind = PLUGMC_POTENTIAL,                                                                      \
     .potential = &(const plugmc_potential){.size = sizeof(plugmc_potential)},                      \
-    PLUGMC_OFFERS({PLUGMC_BODY_FACET, &plugmc_body_facet})
+    PLUGMC_OFFERS({PLUGMC_BODY_FACET, &plugmc_body_facet},                                         \
+                  {PLUGMC_BODY_PAIRS, &plugmc_body_pairs_facet})
 #endif

@@ -1,10 +1,13 @@
 /* bodies.cu: the sub-sweep of bodies, which are displaced and turned: CB_LANES threads of a warp take a cell, so that each
- * looks at another of the few bodies that a trial move comes near to. Its text follows that of trial.cu. Orientations do
+ * looks at another of the few bodies that a trial move comes near to. Hard ones (CB_POOLED) are looked at by all lanes of the warp, in
+ * a list of all its cells; energies are added in an order of their own, so there each cell has its lanes. Its text follows that of trial.cu. Orientations do
  * not move with their bodies from cell to cell: they lie in the order of numbers.
  *
  * Warps stay together: where one of their cells has nothing to do, its lanes take part in votes all the same. */
 #define CB_WHOLE_WARP 0xffffffffu
-#define CB_LANES CB_LANES_IN(DIM)
+#define CB_CELLS_A_WARP (32 / CB_LANES)
+/* Bits of an entry of the pool that say whose trial move it is. */
+#define CB_CELL_BITS 5
 
 /* Bodies near the cells of a block: their own first, then those of other cells within the range of any point of the cell, in
  * the order of cells and slots. */
@@ -17,7 +20,11 @@ typedef struct cb_near {
 #if PLUGMC_SPECIES > 1
     uint8_t species[CB_NEAR][CB_COLUMNS];
 #endif
+#if CB_POOLED
+    uint16_t pool[CB_NEAR * CB_COLUMNS]; /* of each warp: see cb_fill_pool */
+#else
     uint16_t reached[CB_NEAR][CB_COLUMNS]; /* entries that a trial move can reach */
+#endif
 } cb_near;
 
 /* The lanes of a cell: `lane` of them, in column `me`. */
@@ -28,7 +35,7 @@ typedef struct cb_group {
 /* Lanes of the group for which `yes` holds, as bits. */
 PLUGMC_FN uint32_t cb_vote(cb_group g, bool yes)
 {
-    return __ballot_sync(CB_WHOLE_WARP, yes) >> g.first & ((1u << CB_LANES) - 1);
+    return __ballot_sync(CB_WHOLE_WARP, yes) >> g.first & (CB_WHOLE_WARP >> (32 - CB_LANES));
 }
 
 PLUGMC_FN void cb_enter(cb_near *near, int k, int me, float x, float y, float z, uint32_t number,
@@ -129,6 +136,118 @@ PLUGMC_FN cb_body cb_body_of(const cb_near *near, int i, int me)
     return b;
 }
 
+/* Whether entry k of the m near the cell, which is not entry i, is in reach of b. */
+PLUGMC_FN bool cb_reaches(const cb_near *near, cb_group g, int k, int m, int i, cb_walls walls,
+                          const cb_body *b)
+{
+    if (k >= m || k == i) return false;
+    const float ux = b->x - near->x[k][g.me], uy = (b->y - near->y[k][g.me]) * walls.ratio_y;
+    float square = fmaf(uy, uy, ux * ux);
+#if DIM == 3
+    const float uz = (b->z - near->z[k][g.me]) * walls.ratio_z;
+    square = fmaf(uz, uz, square);
+#endif
+    return square < walls.reach;
+}
+
+/* Whether b overlaps with entry k of column `me`; if not, their energies are added to the sums. */
+PLUGMC_FN bool cb_meets_one(const cb_near *near, int k, int me, cb_walls walls, const cb_body *b,
+                            plugmc_body_sums *sums)
+{
+    plugmc_separation s;
+    s.x = (b->x - near->x[k][me]) * walls.scale;
+    s.y = (b->y - near->y[k][me]) * walls.ratio_y * walls.scale;
+    s.z = 0.0f;
+#if DIM == 3
+    s.z = (b->z - near->z[k][me]) * walls.ratio_z * walls.scale;
+#endif
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    plugmc_placed other = {};
+    other.site = plugmc_site_of_species(cb_species_near(near, k, me));
+    other.orientation = cb_orientation(near, k, me);
+    return plugmc_meet(s, &b->placed, &other, sums);
+}
+
+#if CB_POOLED
+/* Bodies in reach of the trial moves of all cells of the warp, in one list of pairs: entry * 2^CB_CELL_BITS + number of the
+ * cell in the warp. Lanes then take pairs from it, whoever's they are, so that none is idle while another cell has more
+ * neighbours. Returns how many there are. */
+PLUGMC_FN int cb_fill_pool(const cb_near *near, uint16_t *pool, cb_group g, int m, int i,
+                           cb_walls walls, const cb_body *b)
+{
+    const uint32_t before = (1u << (threadIdx.x & 31)) - 1, cell = g.first / CB_LANES;
+    int count = 0;
+    for (int first = 0; __any_sync(CB_WHOLE_WARP, first < m); first += CB_LANES) {
+        const int k = first + g.lane;
+        const bool in_reach = cb_reaches(near, g, k, m, i, walls, b);
+        const uint32_t all = __ballot_sync(CB_WHOLE_WARP, in_reach);
+        if (in_reach) pool[count + __popc(all & before)] = (uint16_t)(k << CB_CELL_BITS | cell);
+        count += __popc(all);
+    }
+    __syncwarp();
+    return count;
+}
+
+/* The body of lane `from`, and its box. */
+PLUGMC_FN cb_body cb_body_of_lane(const cb_body *b, cb_walls *walls, int from)
+{
+    cb_body other = {};
+    other.x = __shfl_sync(CB_WHOLE_WARP, b->x, from);
+    other.y = __shfl_sync(CB_WHOLE_WARP, b->y, from);
+    for (int d = 0; d < (DIM == 2 ? 1 : 4); d++)
+        other.placed.orientation.part[d] =
+            __shfl_sync(CB_WHOLE_WARP, b->placed.orientation.part[d], from);
+#if DIM == 3
+    other.z = __shfl_sync(CB_WHOLE_WARP, b->z, from);
+#endif
+    int species = 0;
+#if PLUGMC_SPECIES > 1
+    species = __shfl_sync(CB_WHOLE_WARP, b->placed.site.species, from);
+#endif
+#if PLUGMC_BOX_CHANGES
+    walls->scale = __shfl_sync(CB_WHOLE_WARP, walls->scale, from);
+    walls->ratio_y = __shfl_sync(CB_WHOLE_WARP, walls->ratio_y, from);
+    walls->ratio_z = __shfl_sync(CB_WHOLE_WARP, walls->ratio_z, from);
+#endif
+    other.placed.site = plugmc_site_of_species(species);
+    other.placed.pose = plugmc_pose_of(&other.placed.orientation, DIM);
+    return other;
+}
+
+/* The bits of all lanes together. */
+PLUGMC_FN uint32_t cb_bits_of_warp(uint32_t bits)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(CB_WHOLE_WARP, bits);
+#else
+    for (int lane = 16; lane > 0; lane >>= 1) bits |= __shfl_xor_sync(CB_WHOLE_WARP, bits, lane);
+    return bits;
+#endif
+}
+
+/* Whether b overlaps with one of the bodies that are near; `possible` is false where there is nothing to look at. */
+PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls, bool possible,
+                        cb_body *b, plugmc_body_sums *sums)
+{
+    const int lane = threadIdx.x & 31, cell = g.first / CB_LANES;
+    uint16_t *pool = near->pool + (g.me - cell) * CB_NEAR;
+    const int count = cb_fill_pool(near, pool, g, possible ? m : 0, i, walls, b);
+    const uint32_t all_cells = (1u << CB_CELLS_A_WARP) - 1;
+    uint32_t overlapping = 0; /* cells */
+    *sums = plugmc_body_sums();
+    for (int first = 0; first < count && overlapping != all_cells; first += 32) {
+        const int entry = first + lane < count ? pool[first + lane] : 0;
+        const int of = entry & (CB_CELLS_A_WARP - 1), k = entry >> CB_CELL_BITS;
+        cb_walls its_walls = walls;
+        const cb_body moved = cb_body_of_lane(b, &its_walls, of * CB_LANES);
+        bool overlap = false;
+        if (first + lane < count && !(overlapping >> of & 1))
+            overlap = cb_meets_one(near, k, g.me - cell + of, its_walls, &moved, sums);
+        overlapping |= cb_bits_of_warp(overlap ? 1u << of : 0);
+    }
+    return overlapping >> cell & 1;
+}
+#else
 /* How many of the m bodies near the cell, but entry i, are in reach of b; they are in near->reached, in order. */
 PLUGMC_FN int cb_reach_out(cb_near *near, cb_group g, int m, int i, cb_walls walls,
                            const cb_body *b)
@@ -136,17 +255,7 @@ PLUGMC_FN int cb_reach_out(cb_near *near, cb_group g, int m, int i, cb_walls wal
     int count = 0;
     for (int first = 0; __any_sync(CB_WHOLE_WARP, first < m); first += CB_LANES) {
         const int k = first + g.lane;
-        bool in_reach = k < m && k != i;
-        if (in_reach) {
-            const float ux = b->x - near->x[k][g.me],
-                        uy = (b->y - near->y[k][g.me]) * walls.ratio_y;
-            float square = fmaf(uy, uy, ux * ux);
-#if DIM == 3
-            const float uz = (b->z - near->z[k][g.me]) * walls.ratio_z;
-            square = fmaf(uz, uz, square);
-#endif
-            in_reach = square < walls.reach;
-        }
+        const bool in_reach = cb_reaches(near, g, k, m, i, walls, b);
         const uint32_t all = cb_vote(g, in_reach);
         if (in_reach) near->reached[count + __popc(all & ((1u << g.lane) - 1))][g.me] = (uint16_t)k;
         count += __popc(all);
@@ -168,18 +277,7 @@ PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls,
         bool overlap = false;
         if (first + g.lane < count && !overlaps) {
             const int k = near->reached[first + g.lane][g.me];
-            plugmc_separation s;
-            s.x = (b->x - near->x[k][g.me]) * walls.scale;
-            s.y = (b->y - near->y[k][g.me]) * walls.ratio_y * walls.scale;
-            s.z = 0.0f;
-#if DIM == 3
-            s.z = (b->z - near->z[k][g.me]) * walls.ratio_z * walls.scale;
-#endif
-            s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
-            plugmc_placed other = {};
-            other.site = plugmc_site_of_species(cb_species_near(near, k, g.me));
-            other.orientation = cb_orientation(near, k, g.me);
-            overlap = plugmc_meet(s, &b->placed, &other, sums);
+            overlap = cb_meets_one(near, k, g.me, walls, b, sums);
         }
         const uint32_t found = cb_vote(g, overlap); /* by all, also where it is known */
         overlaps = overlaps || found;
@@ -193,6 +291,7 @@ PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls,
 #endif
     return overlaps;
 }
+#endif
 
 /* Energies of a change; with multipliers, of -ln p. */
 PLUGMC_FN float cb_change_of_bodies(const plugmc_body_sums *from, const plugmc_body_sums *to,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "plugmc/everything.h"
+#include "plugmc/body_pairs.h"
 
 #include "random_choices.h"
 
@@ -111,6 +112,8 @@ typedef struct cell_bodies {
     const plugmc_body *facet[CB_MOST_TERMS];
     const void *instance[CB_MOST_TERMS];
     int term[CB_MOST_TERMS]; /* index among all terms */
+    const plugmc_body_pairs *pairs[CB_MOST_TERMS];
+    int in_lanes; /* all of them can look at many pairs at a time, in two dimensions */
 } cell_bodies;
 
 /* Memory of the device. */
@@ -145,8 +148,8 @@ typedef struct graphs {
 
 /* What the text of the kernels is made of. */
 typedef struct kernel_source {
-    char defines_text[34][48];
-    const char *defines[37], *contact_table, *first_table, *text[3];
+    char defines_text[36][48];
+    const char *defines[39], *contact_table, *first_table, *text[3];
 } kernel_source;
 
 typedef struct checkerboard {
@@ -373,6 +376,8 @@ rows_result update_rows(const checkerboard *, const store *, const rows_task *);
 rows_result update_wide_rows(const checkerboard *, const store *, const rows_task *);
 /* The same of bodies. */
 rows_result update_rows_of_bodies(const checkerboard *, const store *, const rows_task *);
+/* The same where bodies.in_lanes: bodies_in_lanes.c. */
+rows_result update_rows_in_lanes(const checkerboard *, const store *, const rows_task *);
 /* Their cell shift, for half a row: particles of the old cells at the same place, then those that come over from the
  * half row at `there`, whose cells are `ahead` by one or by none. here, there: words of the first cells. Returns the
  * largest number of particles in a cell, which may exceed the capacity. */

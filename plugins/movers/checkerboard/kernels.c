@@ -19,6 +19,17 @@ PLUGMC_EMBED(checkerboard_load, CHECKERBOARD_LOAD_FILE);
 PLUGMC_EMBED(checkerboard_lend, CHECKERBOARD_LEND_FILE);
 PLUGMC_EMBED(checkerboard_disks, CHECKERBOARD_DISKS_FILE);
 
+/* How hard bodies are swept on a GPU: whether cells of a warp look at bodies together, and how many lanes have a cell. */
+#ifndef CB_POOL
+#define CB_POOL 1
+#endif
+#ifndef CB_LANES_2D
+#define CB_LANES_2D 4
+#endif
+#ifndef CB_LANES_3D
+#define CB_LANES_3D 4
+#endif
+
 static void define(checkerboard *me, int *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void define(checkerboard *me, int *n, const char *format, ...)
@@ -180,6 +191,23 @@ static int resident_cells(const checkerboard *me)
     return warps / warps_a_cell(me);
 }
 
+/* Threads that take a cell of bodies. Those with energies have a fixed number of sums; of hard ones a whole warp looks at the
+ * many bodies around a long rod. */
+static int lanes_a_cell(const checkerboard *me)
+{
+    enum { MANY_BODIES = 128 }; /* near a cell */
+    if (me->cells.energies) return CB_LANES_IN(me->cells.dimension);
+    if (me->cells.near > MANY_BODIES) return WARP;
+    return me->cells.dimension == 2 ? CB_LANES_2D : CB_LANES_3D;
+}
+
+/* Whether the cells of a warp look at bodies together. */
+static int pooled(const checkerboard *me)
+{
+    enum { MOST_ENTRIES = 1 << 11 }; /* which an entry of the list has bits for */
+    return CB_POOL && !me->cells.energies && me->cells.near < MOST_ENTRIES;
+}
+
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 int block_size(const checkerboard *me)
@@ -223,7 +251,7 @@ static int resident(const checkerboard *me, int multiprocessors)
  * the chain goes on as it was begun. 64 a cell and two columns fit always. */
 static int columns(const checkerboard *me)
 {
-    int n = block_size(me) / (CB_BODIES ? CB_LANES_IN(me->cells.dimension) : 1);
+    int n = block_size(me) / (CB_BODIES ? lanes_a_cell(me) : 1);
     while (n > 1 && me->cells.near * near_bytes(me) * n > 48 << 10) n /= 2;
     return n;
 }
@@ -300,6 +328,8 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     define(me, &n, "CB_SPREAD=%d", me->others.spread != NULL);
     if (CB_BODIES) {
         define(me, &n, "CB_BODIES=1");
+        define(me, &n, "CB_LANES=%d", lanes_a_cell(me));
+        define(me, &n, "CB_POOLED=%d", pooled(me));
         define(me, &n, "CB_PARTICLES=%lld", (long long)me->system->particles);
         define(me, &n, "CB_ROTATIONS=%lluull", (unsigned long long)rotations_threshold(me));
     }

@@ -42,6 +42,12 @@ enum { LATTICE_AUTO, LATTICE_SQUARE, LATTICE_TRIANGULAR, LATTICE_SC, LATTICE_FCC
  * sites. The kind fits the dimension. EXIT_DONE or EXIT_MEMORY. */
 int lattice_sites(const plugmc_box *, int kind, int64_t n, double *sites, double *nearest);
 
+/* Where upright bodies would overlap on these sites of a lattice, whose neighbours are that far apart: the sites of another one
+ * instead, cubic or square, but stretched along each axis as the bodies are. They may overlap there, too. upright
+ * [particles]; sites [particles][3]. EXIT_DONE or EXIT_MEMORY. */
+int body_lattice(const plugmc_system *, const plugmc_orientation *upright, double *sites,
+                 double nearest);
+
 /* A random state of one walker without overlaps. */
 typedef struct random_outcome {
     int code;         /* EXIT_DONE, EXIT_INPUT or EXIT_MEMORY */
