@@ -138,9 +138,9 @@ static int allocate_on_device(sequential *me, const plugmc_host *host)
         size_t bytes;
     } wanted[] = {{&d->place, places * 4 * me->real_size},
                   {&d->before, places * 4 * me->real_size},
-                  {&d->moved, places * 4 * me->real_size},
-                  {&d->trial, places * 16},
-                  {&d->outcome, me->outcome_bytes * walkers},
+                  {&d->trials.moved, places * 4 * me->real_size},
+                  {&d->trials.trial, places * 16},
+                  {&d->trials.outcome, me->outcome_bytes * walkers},
                   {&d->sum, places * 8},
                   {&d->hit, places * 4},
                   {&d->done, (size_t)d->panels * walkers * 4},
@@ -451,7 +451,7 @@ static int go_back_to(const sequential *me, const plugmc_host *host, uint64_t pl
     double moved[4]; /* reals */
     TRY(host->gpu->copy(host->context, d->place + place * bytes, d->before + place * bytes,
                         left * bytes));
-    TRY(host->gpu->download(host->context, moved, d->moved + place * bytes, bytes));
+    TRY(host->gpu->download(host->context, moved, d->trials.moved + place * bytes, bytes));
     for (int k = 0; k < 3; k++) to[k] = get(me, moved, k);
     return PLUGMC_OK;
 }

@@ -44,10 +44,17 @@ typedef struct device_parts {
     plugmc_device_pointer turn, places, news, mail, mail_sum, mail_hit, gone, lost;
 } device_parts;
 
+/* Of trial moves: see brush_state. */
+typedef struct device_trials {
+    plugmc_device_pointer moved, trial, outcome;
+} device_trials;
+
 /* Mirrors brush_state of state.h. */
 typedef struct device_state {
-    plugmc_device_pointer place, before, moved, trial, outcome, sum, hit, done, decided, ticket,
-        role, failed, accepted, energy, sweep, step;
+    plugmc_device_pointer place, before;
+    device_trials trials;
+    plugmc_device_pointer sum, hit, done, decided, ticket, role, failed, accepted, energy, sweep,
+        step;
     device_walkers now;
     int32_t particles, padded, panels, walkers, interval, intervals, blocks;
     int32_t part; /* where a system is spread */
