@@ -177,6 +177,37 @@ two_in_cells()
     must run sim.ini
 }
 
+# rods LENGTH: 1,000 rods that long on a lattice, at a density at which they do not fit on a cubic one
+rods()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 2
+	device = cpu
+	threads = 1
+	[box]
+	dimension = 3
+	density = 0.09
+	[species rod]
+	count = 1000
+	[initial]
+	state = lattice
+	[potential spherocylinder]
+	length = $1
+	[mover serial]
+	step = 0.2
+	END
+}
+
+# Upright rods of L/D = 4 fit where the lattice is stretched along them; rods as dense as their bounding boxes fit nowhere.
+test_long_bodies_begin_on_a_lattice_that_is_stretched()
+{
+    rods 4
+    must run sim.ini
+    rods 10
+    no "of walker 0 overlap"
+}
+
 # beta P V / N = 1 + B2 / (V - 2 B2) of two squares, whose B2 is 1 + 4 / pi, in a box of 9.
 test_pressure_of_two_squares_in_cells()
 {
