@@ -10,9 +10,6 @@
  */
 #include <plugmc/potential.h>
 
-/* On a GPU edges are looked at without branches; a processor is faster if it stops at the first that parts two polygons. */
-#define POLYGON_BY_NEAREST_EDGES !PLUGMC_HOST
-
 typedef struct parameters {
     int64_t sides;
     real edge;
@@ -175,7 +172,7 @@ PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugm
     const real round = radius_of(p, a) + radius_of(p, b),
                margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
     const seen other = seen_from(p, A, B, b, -s.x, -s.y);
-#if POLYGON_BY_NEAREST_EDGES
+#if !PLUGMC_HOST /* a processor is faster if it stops at the first edge that parts two polygons */
     if (p->only && p->only_radius == 0) {
         const seen back = seen_from(p, B, A, a, s.x, s.y);
         const int known = overlap_by_nearest_edges(p, &other, &back, margin);

@@ -19,17 +19,6 @@ PLUGMC_EMBED(checkerboard_load, CHECKERBOARD_LOAD_FILE);
 PLUGMC_EMBED(checkerboard_lend, CHECKERBOARD_LEND_FILE);
 PLUGMC_EMBED(checkerboard_disks, CHECKERBOARD_DISKS_FILE);
 
-/* How hard bodies are swept on a GPU: whether cells of a warp look at bodies together, and how many lanes have a cell. */
-#ifndef CB_POOL
-#define CB_POOL 1
-#endif
-#ifndef CB_LANES_2D
-#define CB_LANES_2D 4
-#endif
-#ifndef CB_LANES_3D
-#define CB_LANES_3D 4
-#endif
-
 static void define(checkerboard *me, int *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 static void define(checkerboard *me, int *n, const char *format, ...)
@@ -191,21 +180,33 @@ static int resident_cells(const checkerboard *me)
     return warps / warps_a_cell(me);
 }
 
-/* Threads that take a cell of bodies. Those with energies have a fixed number of sums; of hard ones a whole warp looks at the
- * many bodies around a long rod. */
-static int lanes_a_cell(const checkerboard *me)
+static int has_long_bodies(const checkerboard *me)
 {
     enum { MANY_BODIES = 128 }; /* near a cell */
+    return me->cells.near > MANY_BODIES;
+}
+
+/* Hard bodies in three dimensions, with fewer cells at a time than a large GPU has room for. */
+static int few_solids(const checkerboard *me)
+{
+    enum { FEW = 1 << 15 };
+    return me->cells.dimension == 3 && active_cells(me) < FEW && !has_long_bodies(me);
+}
+
+/* Threads that take a cell of bodies. Those with energies have a fixed number of sums; of hard ones a whole warp looks at the
+ * many bodies around a long rod. Measured on an H200: bench/results/2026-11-30-bodies-h200.md. */
+static int lanes_a_cell(const checkerboard *me)
+{
     if (me->cells.energies) return CB_LANES_IN(me->cells.dimension);
-    if (me->cells.near > MANY_BODIES) return WARP;
-    return me->cells.dimension == 2 ? CB_LANES_2D : CB_LANES_3D;
+    if (has_long_bodies(me)) return WARP;
+    return me->cells.dimension == 2 ? 2 : few_solids(me) ? 8 : 4;
 }
 
 /* Whether the cells of a warp look at bodies together. */
 static int pooled(const checkerboard *me)
 {
     enum { MOST_ENTRIES = 1 << 11 }; /* which an entry of the list has bits for */
-    return CB_POOL && !me->cells.energies && me->cells.near < MOST_ENTRIES;
+    return !me->cells.energies && !few_solids(me) && me->cells.near < MOST_ENTRIES;
 }
 
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
