@@ -37,6 +37,8 @@ typedef struct plugmc_expansion {
     const expansion *(*get)(const void *instance);
 } plugmc_expansion;
 
+/* Whether a run has one, also before prepare. */
+int expansion_is_there(const plugmc_host *);
 /* The expansion of a run into *out, NULL if there is none; a code, reported, if there are two. */
 int expansion_find(const plugmc_host *, const expansion **out);
 

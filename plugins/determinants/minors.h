@@ -5,7 +5,7 @@
  * A minor has k rows and k columns of t [.][m], k up to EXPANSION_MOST_DEGREE. */
 
 /* The determinant of a [k][k], which is destroyed, by elimination with the largest element of each column. */
-PLUGMC_FN NUMBER NAMED(determinant)(NUMBER *a, int k)
+SUM_ONE_COPY NUMBER NAMED(determinant)(NUMBER *a, int k)
 {
     NUMBER product = NUMBER_OF(1);
     for (int c = 0; c < k; c++) {
@@ -52,7 +52,7 @@ PLUGMC_FN NUMBER NAMED(minor)(const NUMBER *t, int64_t m, int k, const int32_t *
 
 /* det [.] as the sum over the elements of a minor would be by Laplace: cofactors of a [k][k] one by one, which singular
  * minors have as well. */
-PLUGMC_FN void NAMED(cofactors_by_minors)(const NUMBER *a, int k, NUMBER *out)
+SUM_ONE_COPY void NAMED(cofactors_by_minors)(const NUMBER *a, int k, NUMBER *out)
 {
     NUMBER less[EXPANSION_MOST_DEGREE * EXPANSION_MOST_DEGREE];
     for (int row = 0; row < k; row++)
@@ -67,7 +67,7 @@ PLUGMC_FN void NAMED(cofactors_by_minors)(const NUMBER *a, int k, NUMBER *out)
 }
 
 /* The same from the inverse, where there is a good one; 0: there is none. */
-PLUGMC_FN int NAMED(cofactors_by_inverse)(const NUMBER *minor, int k, NUMBER *out)
+SUM_ONE_COPY int NAMED(cofactors_by_inverse)(const NUMBER *minor, int k, NUMBER *out)
 {
     NUMBER a[EXPANSION_MOST_DEGREE * EXPANSION_MOST_DEGREE];
     NUMBER inverse[EXPANSION_MOST_DEGREE * EXPANSION_MOST_DEGREE], product = NUMBER_OF(1);

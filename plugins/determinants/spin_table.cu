@@ -235,7 +235,7 @@ template <class T> PLUGMC_FN double invert_columns(const sum_walker<T> &s, const
 }
 
 /* M, T and minors with determinant u as the reference; false if it is singular, with all left as it was. */
-template <class T> PLUGMC_FN bool refer_to(const sum_walker<T> &s, int32_t u)
+template <class T> SUM_ONE_COPY bool refer_to(const sum_walker<T> &s, int32_t u)
 {
     const int32_t n = s.n, m = s.m;
     int32_t *order = s.order + n + m;
@@ -266,7 +266,7 @@ template <class T> PLUGMC_FN bool refer_to(const sum_walker<T> &s, int32_t u)
 }
 
 /* The largest determinant of all, each found by itself; false: all are zero. */
-template <class T> PLUGMC_FN bool refer_to_largest(const sum_walker<T> &s)
+template <class T> SUM_ONE_COPY bool refer_to_largest(const sum_walker<T> &s)
 {
     int32_t best = -1;
     double largest = 0;

@@ -5,6 +5,13 @@
 /* Orbitals that may differ between two determinants of a spin. */
 enum { EXPANSION_MOST_DEGREE = 16 };
 
+/* Functions that are long and rarely called: one copy for all kernels, which otherwise take most of a minute to compile. */
+#ifdef __CUDACC_RTC__
+#define SUM_ONE_COPY static __device__ __noinline__
+#else
+#define SUM_ONE_COPY PLUGMC_FN
+#endif
+
 /* Threads of a block, which has a walker; a power of two. */
 enum { SUM_THREADS = 128 };
 

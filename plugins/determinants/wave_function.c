@@ -3,6 +3,19 @@
 
 #include "slater.h"
 
+static const plugmc_expansion *expansion_of(const plugmc_term *term)
+{
+    return term->sampled ? plugmc_offered(term->plugin, PLUGMC_EXPANSION) : NULL;
+}
+
+int expansion_is_there(const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    for (int32_t t = 0; t < system->term_count; t++)
+        if (expansion_of(plugmc_term_at(system, t))) return 1;
+    return 0;
+}
+
 int expansion_find(const plugmc_host *host, const expansion **out)
 {
     const plugmc_system *system = host->system;
@@ -10,8 +23,8 @@ int expansion_find(const plugmc_host *host, const expansion **out)
     *out = NULL;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_expansion *offered = plugmc_offered(term->plugin, PLUGMC_EXPANSION);
-        if (!offered || !term->sampled) continue;
+        const plugmc_expansion *offered = expansion_of(term);
+        if (!offered) continue;
         if (found)
             return host->fail(host->context, PLUGMC_ERROR_INPUT,
                               "potentials '%s' and '%s' are both expansions in determinants, but "

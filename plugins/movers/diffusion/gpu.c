@@ -331,9 +331,9 @@ static int lend(diffusion *d, const plugmc_host *host, plugmc_inverses *out)
 
 int diffusion_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    const diffusion *d = instance;
+    (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
-    const char *sums = d->wave.sum ? device_sums_text(host, sums_text) : "",
+    const char *sums = expansion_is_there(host) ? device_sums_text(host, sums_text) : "",
                *own = sums ? join_texts(host, (const char *const[]){task_text, kernels_text,
                                                                     t_moves_text, sums, NULL})
                            : NULL;

@@ -395,9 +395,9 @@ static int report(vmc *v, const plugmc_host *host)
 
 int vmc_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    const vmc *v = instance;
+    (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
-    const char *decide = v->wave.sum ? sums_text(host, vmc_decide_sum_text) : "",
+    const char *decide = expansion_is_there(host) ? sums_text(host, vmc_decide_sum_text) : "",
                *own = decide
                           ? join_texts(host, (const char *const[]){vmc_decide_text, decide, NULL})
                           : NULL,

@@ -14,9 +14,9 @@ static const double GROUP_BYTES = 3e9;
 
 int gpu_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    const local_energy *le = instance;
+    (void)instance;
     if (index > 0) return index == 1 && matrices_factors_text(host, out);
-    const char *sums = le->wave.sum ? device_sums_text(host, sums_text) : "",
+    const char *sums = expansion_is_there(host) ? device_sums_text(host, sums_text) : "",
                *own =
                    sums ? join_texts(host, (const char *const[]){kernels_text, sums, NULL}) : NULL;
     if (!own) return 0;
