@@ -225,7 +225,7 @@ PLUGMC_FN double brush_change_before(const brush_state *s, const brush_desk *d, 
 /* One warp decides row r, a lane a particle. It guesses all decisions, works out the margins that follow, takes
  * their signs as the next guess, and is done when a guess comes out as it went in: the margin of a lane depends on
  * the decisions before it alone, so that each guess is right for one lane more at least, and there is one set of
- * decisions that reproduces itself. Particles that are far from each other need two or three guesses. The margin is real:
+ * decisions that reproduces itself. Where particles hardly feel each other few guesses are enough. The margin is real:
  * what is large has gone into it before. */
 PLUGMC_FN void brush_decide(const brush_state *s, brush_desk *d, int w, int r, brush_margin *own)
 {
