@@ -133,10 +133,11 @@ const char *nvrtc_path(const nvrtc *n) { return n->path; }
 
 /* ---- Options and key ---- */
 
-enum { OPTIONS = 5 };
+enum { OPTIONS = 6 };
 typedef struct options {
     char architecture[32];
     const char *list[OPTIONS];
+    int count;
     bool ptx; /* the GPU is newer than the compiler: its driver has to finish the work */
 } options;
 
@@ -156,6 +157,11 @@ static int nearest_architecture(const nvrtc *n, int architecture)
     return best;
 }
 
+/* Functions of a text are compiled in several threads. Their number is fixed, and larger than that
+ * of the functions: what is compiled together changes the order of instructions, and machine code
+ * shall not depend on the processors of a host. */
+enum { SPLITS_SINCE = 13 }; /* the first NVRTC with which this was compared on a GPU */
+
 static bool choose_options(const nvrtc *n, int architecture, enum arithmetic arithmetic, options *o)
 {
     static const char *const how[] = {[ARITHMETIC_EXACT] = "--fmad=false",
@@ -166,9 +172,10 @@ static bool choose_options(const nvrtc *n, int architecture, enum arithmetic ari
     o->ptx = nearest != architecture;
     snprintf(o->architecture, sizeof o->architecture, "-arch=%s_%d", o->ptx ? "compute" : "sm",
              nearest);
-    const char *list[OPTIONS] = {o->architecture, "--std=c++17", "-default-device",
-                                 "-Drestrict=__restrict__", how[arithmetic]};
+    const char *list[OPTIONS] = {o->architecture,           "--std=c++17",   "-default-device",
+                                 "-Drestrict=__restrict__", how[arithmetic], "--split-compile=64"};
     memcpy(o->list, list, sizeof list);
+    o->count = n->major >= SPLITS_SINCE ? OPTIONS : OPTIONS - 1;
     return true;
 }
 
@@ -192,7 +199,7 @@ static cache_key key_of(const nvrtc *n, const char *fused, int architecture, con
     sha256_start(&s);
     add_text(&s, fused);
     for (int i = 0; i < HEADERS; i++) add_text(&s, header_texts[i]);
-    for (int i = 0; i < OPTIONS; i++) add_text(&s, o->list[i]);
+    for (int i = 0; i < o->count; i++) add_text(&s, o->list[i]);
     sha256_finish(&s, key.digest);
     return key;
 }
@@ -297,7 +304,7 @@ static int compile_text(nvrtc *n, const char *fused, const char *name, const opt
     compiler_program program = NULL;
     compiler_result result =
         n->api.create(&program, fused, name, HEADERS, header_texts, header_names);
-    if (!result) result = n->api.compile(program, OPTIONS, o->list);
+    if (!result) result = n->api.compile(program, o->count, o->list);
     if (!result) result = take_image(n, program, o->ptx, image, bytes);
     int code = 0;
     char *log = result == COMPILER_ERROR_COMPILATION ? log_of(n, program) : NULL;
@@ -321,7 +328,7 @@ bool nvrtc_compiles_for(const nvrtc *n, int architecture)
     compiler_result result =
         n->api.create(&program, "extern \"C\" __global__ void k(int *x) { x[threadIdx.x] = 1; }",
                       "small.cu", 0, NULL, NULL);
-    if (!result) result = n->api.compile(program, OPTIONS, o.list);
+    if (!result) result = n->api.compile(program, o.count, o.list);
     if (!result) result = take_image(n, program, false, &image, &bytes);
     if (program) n->api.destroy(&program);
     free(image);
