@@ -220,7 +220,8 @@ static void analytic_orbitals_agree(void **state)
     bench_free(b);
 }
 
-/* Every kind of shell, cusps, images and phases. Sums of some ten terms of either sign are rounded more than splines. */
+/* Every kind of shell, cusps, images and phases. Sums of some ten terms of either sign are rounded more than splines: those of
+ * cartesian.h5 cancel, and are 7e-6 off in single precision by lanes, 1.2e-5 by tensor cores. */
 static void gaussians_agree(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void gaussians_agree(void **state)
             bench_new(cases[k].solid ? a : NULL, cases[k].up, cases[k].down, 1, device);
         snprintf(settings, sizeof settings, "file = " TEST_DATA "/lcao/%s", cases[k].file);
         bench_open(b, "gaussian_orbitals", settings);
-        compare_to(b, cases[k].file, cases[k].points, 1e-11, 1e-5);
+        compare_to(b, cases[k].file, cases[k].points, 1e-11, 2e-5);
         bench_free(b);
     }
 }

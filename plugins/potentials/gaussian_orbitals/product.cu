@@ -56,8 +56,8 @@ PLUGMC_FN void add_by_lanes(const gaussian_sheet<COMPONENTS, GROUPS> &sheet, int
 
 #if __CUDA_ARCH__ >= 800
 /* Tensor cores multiply numbers with 11 bits and ignore what is behind these. With numbers in two parts, x = big + small,
- * three of the four products are as good as single precision: K. Ootomo and R. Yokota, Int. J. High Perform. Comput. Appl.
- * 36, 475 (2022). */
+ * three of the four products are nearly as good as single precision: K. Ootomo and R. Yokota, Int. J. High Perform. Comput.
+ * Appl. 36, 475 (2022). Sums here are off by up to three times as much as by lanes. */
 struct gaussian_split {
     uint32_t big, small;
 };
