@@ -197,6 +197,27 @@ test_overflowing_cells_spread_over_processes()
         fail "no cell has overflowed"
 }
 
+# slots_of FILE: numbers of cells, and of slots in each, as its checkpoint has them.
+slots_of()
+{
+    local k
+    for k in $(h5ls "$1/plugmc/checkpoint/plugins" | awk '{ print $1 }'); do
+        h5dump -d "/plugmc/checkpoint/plugins/$k/name" "$1" | grep -q '/shape"' &&
+            h5dump -d "/plugmc/checkpoint/plugins/$k/data" "$1" | sed 1d
+    done
+}
+
+# The same of bodies, whose orientations go back, too.
+test_overflowing_cells_of_bodies_spread_over_processes()
+{
+    bodies 3 500 0.02 '[potential kern_frenkel]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1.5\n'
+    change 's/^seed/temperature = 0.25\nseed/; s/^.observable body_p.*/[observable energy]/; s/^sweeps.*/sweeps = 400/
+s/^equilibrate.*/equilibrate = 0/; s/^step.*/step = 0.4/; s/^target_acc.*/turn = 0.5/'
+    numbers=3 spread
+    must run sim.ini --set run.output=few.h5 --set run.sweeps=1
+    [ -n "$(slots_of few.h5)" ] && [ "$(slots_of few.h5)" != "$(slots_of 1.h5)" ] || fail "no cell has overflowed"
+}
+
 # share_of [KEYS...]: disks on many rows of cells, and which of them each process measures.
 share_of()
 {
@@ -467,6 +488,12 @@ test_several_sweeps_of_bodies_at_once_spread_over_processes_on_a_gpu()
     numbers=2 spread --set "mover checkerboard_bodies.exchange_every=3"
     DEVICE=gpu octahedra
     numbers=3 spread --set "mover checkerboard_bodies.exchange_every=8"
+}
+
+test_overflowing_cells_of_bodies_spread_over_processes_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu test_overflowing_cells_of_bodies_spread_over_processes
 }
 
 test_other_movers_beside_spread_bodies_on_a_gpu()
