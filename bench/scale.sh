@@ -10,6 +10,11 @@
 #   strong    one system over processes: 9,241,600 hard disks in all
 #   liquid    one system over processes: 262,144 Lennard-Jones particles for each, 16 trial moves a cell, in a box
 #             that grows along z
+#   hexagons  one system over processes: 1,048,576 hard hexagons for each, as in hexagons.ini, in a box that grows along y
+#   strong_hexagons
+#             one system over processes: 1,048,576 hard hexagons in all
+#   strong_octahedra
+#             one system over processes: 1,000,000 octahedra of octahedra.ini in all
 #   strong_ions, strong_few_ions
 #             one system over GPUs: 1,048,576 and 262,144 ions of brush.ini in all, mover brush (GPUs alone)
 #   weak_measured, strong_measured, liquid_measured
@@ -30,12 +35,13 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2 && shift ;;
     --repeat) repeat=$2 && shift ;;
     --small) small=yes ;;
-    disks | vmc | weak | strong | liquid | strong_ions | strong_few_ions | weak_measured | strong_measured | liquid_measured) cases="${cases:-} $1" ;;
+    disks | vmc | weak | strong | liquid | hexagons | strong_hexagons | strong_octahedra | strong_ions | strong_few_ions | \
+        weak_measured | strong_measured | liquid_measured) cases="${cases:-} $1" ;;
     *) echo "scale.sh: there is no '$1': see its head" >&2 && exit 2 ;;
     esac
     shift
 done
-cases=${cases:-disks vmc weak weak_measured strong strong_measured liquid liquid_measured $([ -n "$small" ] || echo strong_ions strong_few_ions)}
+cases=${cases:-disks vmc weak weak_measured strong strong_measured liquid liquid_measured hexagons strong_hexagons strong_octahedra $([ -n "$small" ] || echo strong_ions strong_few_ions)}
 . "$(dirname "$0")/common.sh"
 [ -n "$processes" ] || {
     gpus=$(nvidia-smi -L 2>/dev/null | grep -c ^GPU) || gpus=0
@@ -85,6 +91,30 @@ files_of_liquid()
             "$(box_of "$1" "$n" 3 1.25)" $(($1 * n))
         printf '[potential lennard_jones]\nepsilon = 1\ncutoff = 2.5\ntruncation = shift\n'
         printf '[mover checkerboard]\ntrials = 16\nstep = 0.16\n'
+    } >"$2"
+}
+# hexagons K COUNT: K times as many as of one process, in rows of equal length.
+hexagons()
+{
+    head_of 1
+    printf '[box]\ndimension = 2\nshape = rectangle\n'
+    awk -v k="$1" -v n="$2" 'BEGIN {
+        x = sqrt(n / 0.65 * 2 / sqrt(3))
+        printf "lx = %.6f\nly = %.6f\n", x, k * x * sqrt(3) / 2
+    }'
+    printf '[species body]\ncount = %s\n[initial]\nstate = lattice\n' $(($1 * $2))
+    printf '[potential hard_polygon]\nsides = 6\nedge = 0.6204032394013997\n'
+    printf '[mover checkerboard_bodies]\ntrials = 16\nstep = 0.1\nturn = 0.1\n'
+}
+files_of_hexagons() { hexagons "$1" "$(of 1048576 4096)" >"$2"; }
+files_of_strong_hexagons() { hexagons 1 "$(of 1048576 4096)" >"$2"; }
+files_of_strong_octahedra()
+{
+    {
+        head_of 1
+        printf '[box]\ndimension = 3\ndensity = 1.002\n[species body]\ncount = %s\n' "$(of 1000000 4096)"
+        printf '[initial]\nstate = lattice\n[potential hard_polyhedron]\nshape = octahedron\nedge = 0.7071067811865476\n'
+        printf '[mover checkerboard_bodies]\ntrials = 4\nstep = 0.1\nturn = 0.1\n'
     } >"$2"
 }
 # ions COUNT RADIUS: charges 3 and -1 as in brush.ini.

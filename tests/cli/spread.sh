@@ -142,13 +142,33 @@ bodies()
 	END
 }
 
+hexagons() { bodies 2 400 0.24 '[potential hard_polygon]\nsides = 6\n'; }
+octahedra() { bodies 3 600 0.4 '[potential hard_polyhedron]\nshape = octahedron\n'; }
+# patches [TEMPERATURE]: spheres that attract each other where their patches meet.
+patches()
+{
+    bodies 3 600 0.3 '[potential kern_frenkel]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1\n'
+    change "s/^seed/temperature = ${1-0.5}\nseed/; s/^.observable body_p.*/[observable energy]/"
+}
+
 test_bodies_spread_over_processes()
 {
-    bodies 2 400 0.24 '[potential hard_polygon]\nsides = 6\n'
+    hexagons
     spread
-    bodies 3 600 0.4 '[potential hard_polyhedron]\nshape = octahedron\n'
+    octahedra
     numbers=2 spread
+    patches
+    numbers=3 spread
 }
+
+test_several_sweeps_of_bodies_at_once_spread_over_processes()
+{
+    hexagons
+    numbers=2 spread --set "mover checkerboard_bodies.exchange_every=3"
+    octahedra
+    numbers=3 spread --set "mover checkerboard_bodies.exchange_every=8" # more than there are planes
+}
+
 test_disks_spread_over_processes() { disks; spread; }
 test_disks_without_identities_spread_over_processes() { disks "identities = no"; numbers=3 spread; }
 test_several_sweeps_of_disks_at_once_spread_over_processes()
@@ -175,6 +195,27 @@ test_overflowing_cells_spread_over_processes()
     must run sim.ini --set run.output=few.h5 --set run.sweeps=1 --set run.equilibrate=0
     [ "$(h5dump -d /plugmc/checkpoint/plugins/0/data few.h5 | sed 1d)" != "$(h5dump -d /plugmc/checkpoint/plugins/0/data 1.h5 | sed 1d)" ] ||
         fail "no cell has overflowed"
+}
+
+# slots_of FILE: numbers of cells, and of slots in each, as its checkpoint has them.
+slots_of()
+{
+    local k
+    for k in $(h5ls "$1/plugmc/checkpoint/plugins" | awk '{ print $1 }'); do
+        h5dump -d "/plugmc/checkpoint/plugins/$k/name" "$1" | grep -q '/shape"' &&
+            h5dump -d "/plugmc/checkpoint/plugins/$k/data" "$1" | sed 1d
+    done
+}
+
+# The same of bodies, whose orientations go back, too.
+test_overflowing_cells_of_bodies_spread_over_processes()
+{
+    bodies 3 500 0.02 '[potential kern_frenkel]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1.5\n'
+    change 's/^seed/temperature = 0.25\nseed/; s/^.observable body_p.*/[observable energy]/; s/^sweeps.*/sweeps = 400/
+s/^equilibrate.*/equilibrate = 0/; s/^step.*/step = 0.4/; s/^target_acc.*/turn = 0.5/'
+    numbers=3 spread
+    must run sim.ini --set run.output=few.h5 --set run.sweeps=1
+    [ -n "$(slots_of few.h5)" ] && [ "$(slots_of few.h5)" != "$(slots_of 1.h5)" ] || fail "no cell has overflowed"
 }
 
 # share_of [KEYS...]: disks on many rows of cells, and which of them each process measures.
@@ -259,6 +300,14 @@ test_other_movers_beside_a_spread_one()
     numbers="2 3" spread_sums
 }
 
+test_other_movers_beside_spread_bodies()
+{
+    hexagons
+    change 's/^seed/pressure = 1\nseed/'
+    printf '[mover %s]\nevery = %s\n' volume 3 serial 7 rotate 5 >>sim.ini
+    numbers="2 3" spread
+}
+
 # They have to follow from one walker alone, and one mover has to spread.
 test_movers_that_cannot_be_beside_a_spread_one()
 {
@@ -295,9 +344,25 @@ test_checkpoint_of_a_spread_system()
     resumed_by_fewer 3 20 40
 }
 
+test_checkpoint_of_spread_bodies()
+{
+    octahedra
+    resumed_by_fewer 3 20 60
+    same_file one.h5 many.h5
+}
+
 test_lost_process_of_a_spread_system()
 {
     disks
+    change 's/^seed/checkpoint = 0.2\nseed/'
+    lost_of 1 --enable-recovery
+    grep -q 'rank 1 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
+        fail "it is not said who is gone"
+}
+
+test_lost_process_of_spread_bodies()
+{
+    hexagons
     change 's/^seed/checkpoint = 0.2\nseed/'
     lost_of 1 --enable-recovery
     grep -q 'rank 1 on .* is lost: all processes end; the file is that of the last checkpoint' said.txt ||
@@ -390,6 +455,57 @@ test_lennard_jones_spread_over_processes_on_a_gpu()
     numbers="2 3" spread_sums
     sweeps=400 DEVICE=gpu particles_of 0.05 800 0.4 lennard_jones
     numbers=2 spread_sums
+}
+
+# spread_bodies: as `spread`, and the chain is that of the CPU, too.
+spread_bodies()
+{
+    local what
+    spread "$@"
+    must run sim.ini --set run.device=cpu --set run.output=cpu.h5
+    for what in movers checkpoint/positions checkpoint/plugins; do
+        h5diff cpu.h5 1.h5 /plugmc/$what >said.txt 2>&1 && [ ! -s said.txt ] || fail "$what differ from those of the CPU: $(head -3 said.txt)"
+    done
+}
+
+test_bodies_spread_over_processes_on_a_gpu()
+{
+    local which
+    gpu
+    for which in hexagons octahedra patches; do
+        DEVICE=gpu $which
+        numbers="2 3" spread_bodies
+    done
+    DEVICE=gpu hexagons
+    change 's/^seed/walkers = 2\nseed/'
+    numbers=4 spread_bodies
+}
+
+test_several_sweeps_of_bodies_at_once_spread_over_processes_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu hexagons
+    numbers=2 spread --set "mover checkerboard_bodies.exchange_every=3"
+    DEVICE=gpu octahedra
+    numbers=3 spread --set "mover checkerboard_bodies.exchange_every=8"
+}
+
+test_overflowing_cells_of_bodies_spread_over_processes_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu test_overflowing_cells_of_bodies_spread_over_processes
+}
+
+test_other_movers_beside_spread_bodies_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu test_other_movers_beside_spread_bodies
+}
+
+test_checkpoint_of_spread_bodies_on_a_gpu()
+{
+    gpu
+    DEVICE=gpu test_checkpoint_of_spread_bodies
 }
 
 # ions COUNT [KEYS OF THE MOVER...]: positive and negative ones in a sphere.
@@ -493,6 +609,8 @@ test_lost_process_of_spread_disks_on_a_gpu()
     PLUGMC_PEER_MEMORY=off lost_of_two
     DEVICE=gpu disks
     PLUGMC_NCCL=off lost_of_two
+    DEVICE=gpu hexagons
+    lost_of_two
 }
 
 test_ions_are_not_spread_on_a_cpu()

@@ -40,13 +40,14 @@ static int check_movers(const engine *engine)
 static bool spreads(const plugmc_mover *mover) { return mover->needs & PLUGMC_DECOMPOSES_DOMAIN; }
 
 /* Whether all processes of a walker can make the same sweeps of it, each for itself, beside a mover that spreads:
- * what it does follows from places and boxes of that walker, which each has when its turn comes. */
+ * what it does follows from positions, orientations and the box of that walker, which each has when its turn comes. */
 static bool can_repeat(const plugmc_mover *mover)
 {
     const bool together = PLUGMC_HAS(mover, together) && mover->together > 1;
-    return !(mover->changes & ~(uint32_t)(PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_BOX)) &&
-           !(mover->needs & PLUGMC_GLOBAL_WALKERS) && !mover->couples && !together &&
-           mover->move_count > 0;
+    const uint32_t known =
+        PLUGMC_CHANGED_POSITION | PLUGMC_CHANGED_ORIENTATION | PLUGMC_CHANGED_BOX;
+    return !(mover->changes & ~known) && !(mover->needs & PLUGMC_GLOBAL_WALKERS) &&
+           !mover->couples && !together && mover->move_count > 0;
 }
 
 /* More processes than walkers: each walker is spread over several, by movers one of which can do that. */

@@ -105,6 +105,34 @@ char *copy_orientations_of_cell(checkerboard *me, int64_t word, char *buffer, in
     return buffer;
 }
 
+int carry_orientations(checkerboard *me, const plugmc_host *host, const domain *pieces, int n,
+                       int comes)
+{
+    const int layers = all_layers(me).layers;
+    const int64_t slots = device_cells(me) / layers * me->cells.capacity; /* of a layer */
+    for (int first = 0; first < n; first += CB_PIECES) {
+        const int some = n - first < CB_PIECES ? n - first : CB_PIECES;
+        cb_pieces which = {{0}, {0}};
+        int most = 0;
+        for (int k = 0; k < some; k++) {
+            which.first[k] = pieces[first + k].first;
+            which.layers[k] = pieces[first + k].layers;
+            most = which.layers[k] > most ? which.layers[k] : most;
+        }
+        const uint32_t grid[3] = {blocks_for(most * slots, CB_CARRIERS), (uint32_t)some, 1},
+                       block[3] = {CB_CARRIERS, 1, 1};
+        void *arguments[] = {&which,
+                             &comes,
+                             &me->device.now.coordinate,
+                             &me->device.now.id,
+                             &me->device.now.count,
+                             &me->device.orientations,
+                             &me->device.next.coordinate};
+        TRY(host->gpu->launch(host->context, me->kernels.carry, grid, block, 0, arguments));
+    }
+    return PLUGMC_OK;
+}
+
 /* ---- What is near a cell ------------------------------------------------------------------------ */
 
 enum { MOST_NEAR = 27 * NARROW };

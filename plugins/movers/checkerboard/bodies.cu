@@ -407,7 +407,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
                 int batch, int index, int part, const cb_walker *__restrict__ walkers,
                 cb_vector *coordinate, const uint32_t *__restrict__ id,
                 const uint8_t *__restrict__ count, unsigned long long *counts, cb_trouble *trouble,
-                int4 *all_orientations)
+                int4 *all_orientations CB_WINDOW)
 {
     __shared__ cb_near near;
     const cb_group g = {(int)threadIdx.x / CB_LANES, (int)threadIdx.x % CB_LANES,
@@ -416,8 +416,8 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_task task = {0, 0, 0, 0};
     cb_visit v = {cb_seed_of(key), 0, 0, 0, 0};
     plugmc_wait();
-    if (g.me < CB_COLUMNS &&
-        cb_find_task(blockIdx.x * CB_COLUMNS + g.me, plans, batch, index, part, &task)) {
+    if (g.me < CB_COLUMNS && cb_find_task(blockIdx.x * CB_COLUMNS + g.me, plans, batch, index, part,
+                                          &task CB_OF_WINDOW)) {
         v.n = count[(size_t)task.walker * CELLS + cb_cell(task.x, task.y, task.z)];
         if (PLUGMC_BODY_ENERGIES > 0 && trouble->lost) v.n = 0;
     }
@@ -436,6 +436,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
         m = CB_NEAR;
     }
     cb_shuffle(&v);
+    const bool counted = cb_is_own(task.y, task.z CB_OF_WINDOW);
     uint64_t moved[CB_KINDS] = {0, 0};
     bool lost = false; /* of this cell */
     int turn = 0;
@@ -466,10 +467,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             accept = cb_accepts(&near, g, m, i, walls, now, &to, accept, word, walkers, &v, &lost,
                                 trouble);
             if (g.lane == 0 && v.n > 0) {
-                trials[CB_DISPLACED] += !turns;
-                trials[CB_TURNED] += turns;
-                accepted[CB_DISPLACED] += accept && !turns;
-                accepted[CB_TURNED] += accept && turns;
+                trials[CB_DISPLACED] += counted && !turns;
+                trials[CB_TURNED] += counted && turns;
+                accepted[CB_DISPLACED] += counted && accept && !turns;
+                accepted[CB_TURNED] += counted && accept && turns;
                 if (accept) {
                     cb_put(&near, g, i, &trial);
                     moved[turns ? CB_TURNED : CB_DISPLACED] |= (uint64_t)1 << i;
@@ -498,3 +499,36 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_count_of(walkers, v.walker, trials[CB_TURNED], accepted[CB_TURNED],
                 counts + 2 * CB_COUNTERS * CB_RUNGS);
 }
+
+#if CB_SPREAD
+/* What of an orientation is not always 0. */
+#if DIM == 2
+typedef int32_t cb_parts;
+PLUGMC_FN cb_parts cb_parts_of(int4 o) { return o.x; }
+PLUGMC_FN int4 cb_orientation_of(cb_parts o) { return make_int4(o, 0, 0, 0); }
+#else
+typedef int4 cb_parts;
+PLUGMC_FN cb_parts cb_parts_of(int4 o) { return o; }
+PLUGMC_FN int4 cb_orientation_of(cb_parts o) { return o; }
+#endif
+
+/* Between the array of orientations and one in the order of slots, of which whole layers go to other processes with the rest of
+ * their cells: into it or, `comes`, out of it, once numbers and counts of bodies have come. A thread takes a slot of a layer; y
+ * of the grid is the piece. */
+extern "C" __global__ void __launch_bounds__(CB_CARRIERS)
+    cb_carry(const cb_pieces which, int comes, const cb_vector *coordinate, const uint32_t *id,
+             const uint8_t *count, int4 *orientations, cb_parts *in_slots)
+{
+    const int of_layer = SLOTS / LAYERS, local = blockIdx.x * CB_CARRIERS + threadIdx.x;
+    const int slot = which.first[blockIdx.y] * of_layer + local, half = slot / HALF_ROW;
+    const int k = slot % HALF_ROW / CB_PITCH, q = slot % CB_PITCH;
+    plugmc_wait();
+    if (local >= which.layers[blockIdx.y] * of_layer || q >= HX) return;
+    if (k >= count[half * CB_PITCH + q]) return;
+    const uint32_t number = cb_id(coordinate[slot], id, slot);
+    if (comes)
+        orientations[number] = cb_orientation_of(in_slots[slot]);
+    else
+        in_slots[slot] = cb_parts_of(orientations[number]);
+}
+#endif

@@ -407,10 +407,10 @@ static const plugmc_parameter table[] = {
     PLUGMC_FLAG_KEY(checkerboard_settings, identities, "yes",
                     "keep the identity of particles; otherwise particles of one species are "
                     "renumbered by cell, which is faster"),
+#endif
     PLUGMC_INTEGER_KEY(checkerboard_settings, exchange_every, "0", 0, BATCH, "",
                        "with domain decomposition: number of sweeps between exchanges of "
                        "boundary cells; 0: automatic"),
-#endif
 };
 
 static const plugmc_move moves[] = {{.name = "displacement",

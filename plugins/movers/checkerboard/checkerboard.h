@@ -133,6 +133,7 @@ typedef struct sweep_kernels {
     plugmc_kernel *enter, *fill, *touch; /* NULL until they are needed */
     plugmc_kernel *count, *place;        /* and these */
     plugmc_kernel *plan, *advance, *subsweep, *shift, *sweep, *number, *store;
+    plugmc_kernel *carry; /* of bodies where several processes sweep a walker */
 } sweep_kernels;
 
 /* Sweeps that the device makes without the host. */
@@ -399,6 +400,13 @@ int give_orientations(const checkerboard *, const plugmc_host *, const plugmc_st
 int copy_orientations(checkerboard *, const plugmc_host *, int back);
 /* Between cell `word` and a buffer of another process. */
 char *copy_orientations_of_cell(checkerboard *, int64_t word, char *buffer, int comes);
+/* On the GPU: those of bodies in n pieces of layers between their array and `next`, which holds nothing between sweeps. There
+ * they lie in the order of slots, orientation_bytes each. */
+int carry_orientations(checkerboard *, const plugmc_host *, const domain *pieces, int n, int comes);
+static inline size_t orientation_bytes(const checkerboard *me)
+{
+    return sizeof(int32_t) * (me->cells.dimension == 2 ? 1 : 4);
+}
 
 /* Words below this make a trial move a turn. */
 static inline uint64_t rotations_threshold(const checkerboard *me)

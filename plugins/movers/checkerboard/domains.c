@@ -44,11 +44,6 @@ int check_domains(checkerboard *me, const plugmc_host *host)
     me->others.spread = plugmc_decomposition_of(host);
     me->others.at_once = me->set.exchange_every > 0 ? (int)me->set.exchange_every : 1;
     if (!me->others.spread) return PLUGMC_OK;
-    if (CB_BODIES && host->gpu)
-        return host->fail(
-            host->context, PLUGMC_ERROR_INPUT,
-            "one system of bodies is spread over processes on the CPU alone: start as "
-            "many processes as [run] walkers, or set device = cpu");
     if (!me->set.exchange_every) me->others.at_once = sweeps_at_once(me, host);
     if (layers(me) >= me->others.spread->parts) return PLUGMC_OK;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
@@ -225,34 +220,65 @@ static int exchange_on_host(checkerboard *me, const plugmc_host *host, int code,
 
 /* ---- On the GPU ---------------------------------------------------------------------------------- */
 
-/* Layers follow each other in each of the arrays of a store (checkerboard.cu). */
-static int exchange_on_device(checkerboard *me, const plugmc_host *host, int code,
-                              const piece *pieces, int n, plugmc_message *parcels)
+enum { ARRAYS = 4 }; /* that are sent, at most */
+
+/* An array of the device in which layers follow each other. */
+typedef struct layered {
+    plugmc_device_pointer at;
+    size_t layer; /* bytes */
+} layered;
+
+/* Those of a store (checkerboard.cu), and orientations in the order of its slots; returns how many. */
+static int find_arrays(const checkerboard *me, layered arrays[ARRAYS])
 {
     const size_t cells = (size_t)device_cells(me) / (size_t)layers(me); /* with padding */
     const size_t slots = cells * (size_t)me->cells.capacity;
-    const struct {
-        plugmc_device_pointer at;
-        size_t layer; /* bytes */
-    } arrays[] = {{me->device.now.count, cells},
-                  {me->device.now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)},
-                  {me->device.now.id, slots * sizeof(uint32_t)}};
+    int n = 0;
+    arrays[n++] = (layered){me->device.now.count, cells};
+    arrays[n++] =
+        (layered){me->device.now.coordinate, slots * sizeof(float) * (size_t)vector_floats(me)};
+    if (device_ids(me)) arrays[n++] = (layered){me->device.now.id, slots * sizeof(uint32_t)};
+    if (CB_BODIES)
+        arrays[n++] = (layered){me->device.next.coordinate, slots * orientation_bytes(me)};
+    return n;
+}
+
+/* Orientations of all pieces that come, or of all that go. */
+static int carry(checkerboard *me, const plugmc_host *host, const piece *pieces, int n, int comes)
+{
+    domain *some = (domain *)malloc(((size_t)n + 1) * sizeof *some);
+    int count = 0;
+    if (!some)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for lists of cells");
+    for (int k = 0; k < n; k++)
+        if (!pieces[k].comes == !comes) some[count++] = (domain){pieces[k].first, pieces[k].layers};
+    const int code = carry_orientations(me, host, some, count, comes);
+    free(some);
+    return code;
+}
+
+static int exchange_on_device(checkerboard *me, const plugmc_host *host, int code,
+                              const piece *pieces, int n, plugmc_message *parcels)
+{
+    layered arrays[ARRAYS];
+    const int of_each = find_arrays(me, arrays);
     plugmc_message *next = parcels;
     for (int k = 0; k < n; k++)
-        for (int i = 0; i < (device_ids(me) ? 3 : 2); i++) {
+        for (int i = 0; i < of_each; i++) {
             const plugmc_device_pointer at =
                 arrays[i].at + (size_t)pieces[k].first * arrays[i].layer;
             *next++ = parcel_of(&pieces[k], (void *)(uintptr_t)at,
                                 (size_t)pieces[k].layers * arrays[i].layer);
         }
-    return me->others.spread->deliver(host->context, code, 1, parcels, (int32_t)(next - parcels));
+    if (CB_BODIES && !code) code = carry(me, host, pieces, n, 0);
+    TRY(me->others.spread->deliver(host->context, code, 1, parcels, (int32_t)(next - parcels)));
+    return CB_BODIES ? carry(me, host, pieces, n, 1) : PLUGMC_OK;
 }
 
 /* ---- Both ---------------------------------------------------------------------------------------- */
 
 static int bring(checkerboard *me, const plugmc_host *host, int code, purpose to)
 {
-    enum { ARRAYS = 3 }; /* of a store */
     const size_t most = 4 * (size_t)me->others.spread->parts + 4;
     piece *pieces = (piece *)malloc(most * sizeof *pieces);
     plugmc_message *parcels = (plugmc_message *)malloc(most * ARRAYS * sizeof *parcels);

@@ -178,6 +178,8 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
         TRY(host->gpu->kernel(host->context, &text, "cb_subsweep", &me->kernels.subsweep));
         TRY(host->gpu->kernel(host->context, &text, "cb_shift", &me->kernels.shift));
     }
+    if (CB_BODIES && me->others.spread)
+        TRY(host->gpu->kernel(host->context, &text, "cb_carry", &me->kernels.carry));
     TRY(host->gpu->kernel(host->context, &text, "cb_number", &me->kernels.number));
     TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->kernels.store));
     TRY(allocate_on_device(me, host, &me->device.now));
@@ -253,7 +255,8 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
                              &me->device.now.count,
                              &me->device.counts,
                              &me->device.trouble,
-                             CB_BODIES ? (void *)&me->device.orientations : &window};
+                             CB_BODIES ? (void *)&me->device.orientations : &window,
+                             &window};
         TRY(gpu->launch(host->context, me->kernels.subsweep, tiled(me) ? rows : flat, block, 0,
                         arguments));
     }

@@ -57,6 +57,13 @@ typedef struct cb_window {
 /* Windows of a sweep: of its sub-sweeps, and of the shift. */
 enum { CB_OF_SHIFT = 8, CB_WINDOWS };
 
+/* Pieces of neighbouring layers, which do not go on round the box, whose orientations one launch brings into the order of slots
+ * or back from it: the first layer of each, and how many there are. */
+enum { CB_PIECES = 8, CB_CARRIERS = 256 };
+typedef struct cb_pieces {
+    int32_t first[CB_PIECES], layers[CB_PIECES];
+} cb_pieces;
+
 /* Active layer number k of a window, of m layers in the box. */
 PLUGMC_FN int cb_layer(cb_window w, int k, int m)
 {
