@@ -24,19 +24,7 @@ input()
 input 1 200 0.3 0.4 'state = lattice' '[observable trajectory]\nperiod = 1\n' >melt.ini
 "$plugmc" run melt.ini --quiet >/dev/null
 "$plugmc" export melt.h5 --to melt.xyz --last >/dev/null
-# Molecule by molecule, each whole.
-awk -v L=$edge '
-    NR <= 2 { next }
-    { x[NR - 2] = $2; y[NR - 2] = $3; z[NR - 2] = $4; if ($1 == "O") oxygens++; n++ }
-    function near(a, b) { return a + L * (b - a > L / 2 ? 1 : b - a < -L / 2 ? -1 : 0) }
-    END {
-        printf "%d\nLattice=\"%s 0 0 0 %s 0 0 0 %s\" Properties=species:S:1:pos:R:3\n", n, L, L, L
-        for (k = 1; k <= oxygens; k++) {
-            printf "O %.12f %.12f %.12f\n", x[k], y[k], z[k]
-            for (h = oxygens + 2 * k - 1; h <= oxygens + 2 * k; h++)
-                printf "H %.12f %.12f %.12f\n", near(x[h], x[k]), near(y[h], y[k]), near(z[h], z[k])
-        }
-    }' melt.xyz >start.xyz
+awk -v L=$edge -f "$here/whole_water.awk" melt.xyz >start.xyz
 
 input 1 0 1e-9 1e-6 'state = file\nfile = start.xyz' 'trials = 1\n[observable energy]\nperiod = 1\n' >energy.ini
 "$plugmc" run energy.ini --quiet | awk '$1 == "energy.energy" { printf "energy here / K: %.1f\n", $2 * 1536 / 0.00831446261815324 }'

@@ -16,8 +16,8 @@ SITES = [("O", 15.9994, -0.8476, 78.19743111, 3.16555789), ("H", 1.008, 0.4238, 
 PLACES = [[0, 0, 0], [1, 0, 0], [-0.33331324756824, 0.942816142731718, 0]]
 
 
-def main():
-    path, edge, cutoff, moves, seed = sys.argv[1], *map(float, sys.argv[2:6])
+def water_in_a_cube(path, edge, cutoff):
+    """A system of SPC/E at 298 K in a cube of this edge, A, with the molecules of an XYZ file, and their number."""
     with open(path, encoding="ascii") as lines:
         places = [[float(x) for x in line.split()[1:4]] for line in list(lines)[2:]]
     field = raspalib.ForceField(
@@ -32,8 +32,13 @@ def main():
     box = raspalib.System(
         force_field=field, simulation_box=raspalib.SimulationBox(edge, edge, edge), external_temperature=298.0,
         components=[water], initial_positions=[places], initial_number_of_molecules=[0])
+    return box, len(places) // 3
+
+
+def main():
+    path, edge, cutoff, moves, seed = sys.argv[1], *map(float, sys.argv[2:6])
+    box, molecules = water_in_a_cube(path, edge, cutoff)
     energy = box.compute_total_energies().potential_energy() / BOLTZMANN
-    molecules = len(places) // 3
     cycles = max(1, round(moves / max(20, molecules)))
     result = {}
 
@@ -58,4 +63,5 @@ def main():
     print(json.dumps({"version": version("raspalib"), "energy_in_K": energy, **result}))
 
 
-main()
+if __name__ == "__main__":
+    main()
