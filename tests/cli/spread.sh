@@ -135,6 +135,9 @@ bodies()
 	trials = 3
 	[observable body_order]
 	period = 10
+	[observable rdf]
+	r_max = 2
+	period = 7
 	[observable body_pressure]
 	period = 20
 	[observable trajectory]
@@ -223,6 +226,10 @@ share_of()
 {
     disks
     change '/^.observable rdf/,$d; s/^sweeps = .*/sweeps = 60/'
+    measure_shares "$@"
+}
+measure_shares()
+{
     printf '[observable share_of]\nplugin = %s/share_of.so\nperiod = 5\n' "$TEST_PLUGINS" >>sim.ini
     printf '%s\n' "$@" >>sim.ini
 }
@@ -240,11 +247,10 @@ expect_all()
         fail "$2 of $1: not always $3: $(series_of "$1" "$2" | tr '\n' ' ')"
 }
 
-# Each particle is one process's own, none sees many more than it needs, and the sums are completed once.
-test_shares_of_a_spread_system()
+# expect_shares: of 900 particles, each is one process's own, none sees many more than it needs, and the sums are completed once.
+expect_shares()
 {
     local n
-    share_of "reach = 1.5"
     must run sim.ini --set run.output=1.h5
     expect_all 1.h5 seen "x == 900"
     for n in 2 3; do
@@ -254,6 +260,20 @@ test_shares_of_a_spread_system()
         cmp <(series_of 1.h5 near) <(series_of $n.h5 near) || fail "some within the reach are not seen"
         expect_all $n.h5 seen "x > 900 && x < 900 + $n * 900 / 2"
     done
+}
+
+test_shares_of_a_spread_system()
+{
+    share_of "reach = 1.5"
+    expect_shares
+}
+
+test_shares_of_spread_bodies()
+{
+    bodies 2 900 0.24 '[potential hard_polygon]\nsides = 6\n'
+    change '/^.observable body_order/,$d'
+    measure_shares "reach = 1.5"
+    expect_shares
 }
 
 # What says that its share is not enough measures all particles, in all processes.

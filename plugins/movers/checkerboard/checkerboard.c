@@ -436,11 +436,16 @@ static const plugmc_driver driver = {
 static const plugmc_fills_cells fills_cells = {.size = sizeof fills_cells,
                                                .fill_cells = lend_cells};
 
+static const plugmc_gives_shares gives_shares = {.size = sizeof gives_shares,
+                                                 .give_share = give_share};
+
 #if CB_BODIES
 PLUGMC_PLUGIN(.name = CB_NAME,
               .summary = "massively parallel sweeps of bodies over a checkerboard of cells",
               .reference = "Anderson, Irrgang, Glotzer, Comput. Phys. Commun. 204, 21 (2016)",
-              PLUGMC_KEYS(checkerboard, table), PLUGMC_OFFERS({PLUGMC_FILLS_CELLS, &fills_cells}),
+              PLUGMC_KEYS(checkerboard, table),
+              PLUGMC_OFFERS({PLUGMC_FILLS_CELLS, &fills_cells},
+                            {PLUGMC_GIVES_SHARES, &gives_shares}),
               .release = release,
               PLUGMC_MOVER_WITH(moves,
                                 .needs = PLUGMC_USES_BODY | PLUGMC_NEEDS_FINITE_RANGE |
@@ -456,9 +461,6 @@ PLUGMC_PLUGIN(.name = CB_NAME,
                                 .driver = &driver),
               .prepare = prepare, .gpu_source = gpu_source, .archive = archive)
 #else
-static const plugmc_gives_shares gives_shares = {.size = sizeof gives_shares,
-                                                 .give_share = give_share};
-
 PLUGMC_PLUGIN(
         .name = CB_NAME, .summary = "massively parallel sweeps over a checkerboard of cells",
         .reference = "Anderson, Jankowski, Grubb, Engel, Glotzer, J. Comput. Phys. 254, 27 (2013)",

@@ -71,4 +71,5 @@ static const plugmc_parameter table[] = {
 
 PLUGMC_PLUGIN(.name = "share_of", .summary = "which particles a process measures", .reference = "",
               PLUGMC_KEYS(share_of, table), PLUGMC_OFFERS({PLUGMC_MEASURES_SHARES, &shares}),
-              PLUGMC_OBSERVABLE_WITH(.quantity = quantity, .measure = measure))
+              PLUGMC_OBSERVABLE_WITH(.follows = PLUGMC_CHANGED_ORIENTATION, .quantity = quantity,
+                                     .measure = measure))
