@@ -1,0 +1,63 @@
+# bench/water_numbers.py: transition counts of several runs, joined and set beside a reference. Steps between numbers of ideal molecules are
+# exact, so what is joined is known to rounding.
+
+# counted NAME MIN MAX SEED: the counts of ideal molecules, z V = 5.4, between these numbers
+counted()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 600
+	equilibrate = 100
+	seed = $4
+	walkers = 2
+	temperature = 1
+	threads = 1
+	[box]
+	dimension = 3
+	lx = 3
+	[species a]
+	diameter = 0
+	[species b]
+	diameter = 0
+	[molecule rod]
+	sites = a b
+	places = 0 0 0  0.4 0 0
+	count = $2
+	max_count = 12
+	activity = 0.2
+	[potential hard_sphere]
+	[mover insert_molecule]
+	molecule = rod
+	[mover transition_matrix]
+	variable = rod
+	period = 5
+	min = $2
+	max = $3
+	END
+    must run sim.ini
+    python3 "$here/../../bench/water_numbers.py" take sim.h5 "$1.npz" || fail "no counts of $1"
+}
+
+join() { python3 "$here/../../bench/water_numbers.py" join reference.csv 0.25 "$@" >"$out" 2>"$err"; }
+
+largest_z() { awk '/^# largest/ { sub(/,/, "", $4); print $4 }' "$out"; }
+
+test_transition_counts_of_several_runs_are_joined()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    counted low 0 5 1
+    counted again 0 5 2
+    counted high 5 11 3
+    awk 'BEGIN { print "N,lnPI,lnPIstd"; for (n = 0; n <= 10; n++) { printf "%d,%.15g,1e-9\n", n, ln - 3; ln += log(5.4 / (n + 1)) } }' >reference.csv
+    join low.npz again.npz high.npz || fail "they are not joined"
+    [ "$(grep -vc '^#' "$out")" = 11 ] || fail "it is not up to the last number of the reference"
+    awk -v z="$(largest_z)" 'BEGIN { exit !(z != "" && z < 0.1) }' || fail "they are joined otherwise: z = $(largest_z)"
+    sed 's/^8,[^,]*/8,-4/' reference.csv >other.csv
+    mv other.csv reference.csv
+    join low.npz high.npz || fail "they are not joined"
+    awk -v z="$(largest_z)" 'BEGIN { exit !(z > 100) }' || fail "another reference is not seen: z = $(largest_z)"
+    ! join high.npz low.npz again.npz "$PWD/none.npz" || fail "a file that is not there is not missed"
+    counted far 7 11 4
+    ! join low.npz far.npz || fail "numbers that are not connected are joined"
+    grep -q 'no run leads from N = 5 to 7' "$err" || fail "it does not say why"
+}
