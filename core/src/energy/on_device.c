@@ -6,6 +6,7 @@
 
 #include "energy/energies_task.h"
 #include "system/geometry.h"
+#include "system/system.h"
 
 PLUGMC_EMBED(text_of_energies_task, PLUGMC_INCLUDE_PATH "/../../src/energy/energies_task.h");
 PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.cu");
@@ -13,6 +14,7 @@ PLUGMC_EMBED(text_of_energies_whole, PLUGMC_INCLUDE_PATH "/../../src/energy/ener
 PLUGMC_EMBED(text_of_trials_task, PLUGMC_INCLUDE_PATH "/../../src/energy/trials_task.h");
 PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
+PLUGMC_EMBED(text_of_walk_bodies, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_bodies.cu");
 PLUGMC_EMBED(text_of_walk_meet, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_meet.cu");
 PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_groups.cu");
 PLUGMC_EMBED(text_of_walk_molecules, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_molecules.cu");
@@ -31,22 +33,24 @@ int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_sourc
                                .fuse = PLUGMC_FUSE_SAMPLED,
                                .double_precision = 1};
     if (mover)
-        length =
-            asprintf(joined,
-                     "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
-                     "#define WALK_ONE_BY_ONE %d\n"
-                     "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-                     "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE\n#line 1 \"trials.cu\"\n%s\n#endif\n"
-                     "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
-                     "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
-                     "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
-                     (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
-                     (beside & BESIDE_RESERVOIR) != 0, beside != 0, text_of_energies_task,
-                     text_of_energies, text_of_trials_task, text_of_walk_task,
-                     mover->source_name ? mover->source_name : mover->name,
-                     (int)(mover->source_end - mover->source), mover->source, text_of_trials,
-                     text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules,
-                     text_of_walk_waves, text_of_walk_proposals, text_of_walk);
+        length = asprintf(
+            joined,
+            "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
+            "#define WALK_BODIES %d\n#define WALK_ONE_BY_ONE %d\n"
+            "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
+            "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE && !WALK_BODIES\n#line 1 \"trials.cu\"\n%s\n#endif\n"
+            "#line 1 \"walk_bodies.cu\"\n%s\n"
+            "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
+            "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
+            "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
+            (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
+            (beside & BESIDE_RESERVOIR) != 0, (beside & BESIDE_BODIES) != 0,
+            (beside & BESIDE_ONE_BY_ONE) != 0, text_of_energies_task, text_of_energies,
+            text_of_trials_task, text_of_walk_task,
+            mover->source_name ? mover->source_name : mover->name,
+            (int)(mover->source_end - mover->source), mover->source, text_of_trials,
+            text_of_walk_bodies, text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules,
+            text_of_walk_waves, text_of_walk_proposals, text_of_walk);
     else
         length = asprintf(joined, "%s%s\n#line 1 \"energies_whole.cu\"\n%s", text_of_energies_task,
                           text_of_energies, text_of_energies_whole);
@@ -94,9 +98,7 @@ bool on_device_sums(const hamiltonian *h, const plugmc_host *host)
 
 bool on_device_moves(const hamiltonian *h, const plugmc_host *host)
 {
-    bool bodies = false;
-    for (int k = 0; k < h->count; k++) bodies |= h->terms[k].body != NULL;
-    return host->gpu && !bodies;
+    return host->gpu && !(h->system->molecules && any_bodies(h->system));
 }
 
 int on_device_open(hamiltonian *h, const plugmc_host *host)

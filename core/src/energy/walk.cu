@@ -34,7 +34,7 @@ PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const
 {
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
-    int overlap = 0;
+    int overlap = walk_meet_swapped(a, trial, part, change);
     walk_part now = part[0];
 #pragma unroll 1
     for (int k = 0; k < parts; k++) {
@@ -69,6 +69,7 @@ PLUGMC_FN double walk_delta_at(const walk_task *t, plugmc_trial *trial, int32_t 
     plugmc_wrap(trial->box, trial->position);
     trial->kind = kind;
     const int parts = walk_parts(t, trial, a, part);
+    walk_orient_at(trial, j, part);
     const double delta = walk_delta(t, trial, a, part, parts, multipliers, room, forbidden);
     return *forbidden ? PLUGMC_NO_RANGE : delta;
 }
@@ -109,6 +110,7 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
     plugmc_draw_trial_position(trial, chosen, trial->position);
     plugmc_wrap(trial->box, trial->position);
     walk_parts(t, trial, a, part);
+    walk_orient_at(trial, chosen, part);
     return least - log(sum / k);
 }
 
@@ -271,6 +273,9 @@ static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const w
     one->delta = delta;
     one->state = forbidden ? one->state | WALK_FORBIDDEN : one->state & ~WALK_FORBIDDEN;
     for (int d = 0; d < 3 && several; d++) one->to[d] = part[0].to[d];
+#if WALK_BODIES
+    if (several) one->turned = part[0].turned;
+#endif
 }
 
 /* The first warp decides the trials j ... end - 1 of a batch, each lane its own, and carries out in turn what is accepted, up to
