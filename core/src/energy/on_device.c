@@ -93,11 +93,6 @@ static uint32_t tiles_of(const hamiltonian *h, uint32_t shares)
 
 bool on_device_sums(const hamiltonian *h, const plugmc_host *host)
 {
-    return on_device_moves(h, host) && (!h->system->bodies || h->system->molecules);
-}
-
-bool on_device_moves(const hamiltonian *h, const plugmc_host *host)
-{
     return host->gpu && !(h->system->molecules && any_bodies(h->system));
 }
 
@@ -119,7 +114,7 @@ int on_device_open(hamiltonian *h, const plugmc_host *host)
                    {&d->energy, walkers * (terms + 1) * sizeof(double)},
                    {&d->sums, walkers * sizeof(double)},
                    {&d->taken, walkers * sizeof(int32_t)}};
-    int code = on_device_sums(h, host) ? find_kernels(d, host) : PLUGMC_OK;
+    int code = find_kernels(d, host);
     if (!code && system->molecules) code = on_device_molecules(host, &d->molecule);
     if (!code) code = on_device_kinds(host, &d->molecules);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
@@ -160,7 +155,7 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
 {
     const plugmc_state *state = h->state;
     plugmc_cells cells = {.size = sizeof cells};
-    void *species = NULL;
+    void *species = NULL, *orientations = NULL;
     const bool some =
         h->system->changes & PLUGMC_CHANGED_COUNT; /* are not there: no cells of them */
     const bool everyone = some || (!cells_wanted && h->reach > 0 && all_are_near(h, view));
@@ -175,7 +170,11 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
                          .molecule = at_device(h->device->molecule)};
     int code =
         state->array(state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ, &species, NULL);
+    if (!code && any_bodies(h->system))
+        code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_DEVICE, PLUGMC_READ,
+                            &orientations, NULL);
     t->species = species;
+    t->orientations = orientations;
     if (code || t->all_pairs || t->no_pairs) return code;
     /* a hair wider than the reach, for rounding, as on the host */
     code = view->cells(view, h->reach * (1 + 1e-12), &cells);

@@ -251,7 +251,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
                walks = on_device_walks(h, mover->mover, proposal);
     mover_kernels *k;
     const bool only_walks = counts || on_device_beside(h->system);
-    if (!on_device_moves(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
+    if (!on_device_sums(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
         return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
     if (!code) code = find_kernels(h, host, mover, proposal, &k);
