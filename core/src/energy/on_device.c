@@ -20,43 +20,74 @@ PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_gr
 PLUGMC_EMBED(text_of_walk_molecules, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_molecules.cu");
 PLUGMC_EMBED(text_of_walk_waves, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_waves.cu");
 PLUGMC_EMBED(text_of_walk_proposals, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
+PLUGMC_EMBED(text_of_walk_pool, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_pool.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
 
+/* A part of a GPU source; its name is that of its file in messages of the compiler. */
+typedef struct source_part {
+    const char *name, *text;
+} source_part;
+
+static void put_parts(FILE *out, const source_part *parts, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        fprintf(out, "#line 1 \"%s\"\n%s\n", parts[k].name, parts[k].text);
+}
+
+/* Trials as a mover proposes them. */
+static void put_trials(FILE *out, const plugmc_plugin *mover, uint32_t beside)
+{
+    const bool one_by_one = beside & BESIDE_ONE_BY_ONE, bodies = beside & BESIDE_BODIES;
+    const source_part swaps = {"trials.cu", text_of_trials},
+                      walk[] = {{"walk_bodies.cu", text_of_walk_bodies},
+                                {"walk_meet.cu", text_of_walk_meet},
+                                {"walk_groups.cu", text_of_walk_groups},
+                                {"walk_molecules.cu", text_of_walk_molecules},
+                                {"walk_waves.cu", text_of_walk_waves},
+                                {"walk_proposals.cu", text_of_walk_proposals},
+                                {"walk_pool.cu", text_of_walk_pool},
+                                {"walk.cu", text_of_walk}};
+    fprintf(out,
+            "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
+            "#define WALK_BODIES %d\n#define WALK_ONE_BY_ONE %d\n",
+            (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
+            (beside & BESIDE_RESERVOIR) != 0, bodies, one_by_one);
+    fprintf(out, "%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n",
+            text_of_trials_task, text_of_walk_task);
+    fprintf(out, "#line 1 \"%s\"\n%.*s\n}\n", mover->source_name ? mover->source_name : mover->name,
+            (int)(mover->source_end - mover->source), mover->source);
+    if (!one_by_one && !bodies) put_parts(out, &swaps, 1);
+    put_parts(out, walk, sizeof walk / sizeof walk[0]);
+}
+
 int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_source *out,
                    char **joined)
 {
-    int length;
+    const source_part energies[] = {{"energies_task.h", text_of_energies_task},
+                                    {"energies.cu", text_of_energies}},
+                      whole = {"energies_whole.cu", text_of_energies_whole};
+    size_t length;
+    *joined = NULL;
     *out = (plugmc_gpu_source){.size = sizeof *out,
                                .name = mover ? mover->name : "energies.cu",
                                .fuse = PLUGMC_FUSE_SAMPLED,
                                .double_precision = 1};
+    FILE *text = open_memstream(joined, &length);
+    if (!text) return PLUGMC_ERROR_MEMORY;
+    put_parts(text, energies, 2);
     if (mover)
-        length = asprintf(
-            joined,
-            "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
-            "#define WALK_BODIES %d\n#define WALK_ONE_BY_ONE %d\n"
-            "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-            "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE && !WALK_BODIES\n#line 1 \"trials.cu\"\n%s\n#endif\n"
-            "#line 1 \"walk_bodies.cu\"\n%s\n"
-            "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
-            "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
-            "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
-            (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
-            (beside & BESIDE_RESERVOIR) != 0, (beside & BESIDE_BODIES) != 0,
-            (beside & BESIDE_ONE_BY_ONE) != 0, text_of_energies_task, text_of_energies,
-            text_of_trials_task, text_of_walk_task,
-            mover->source_name ? mover->source_name : mover->name,
-            (int)(mover->source_end - mover->source), mover->source, text_of_trials,
-            text_of_walk_bodies, text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules,
-            text_of_walk_waves, text_of_walk_proposals, text_of_walk);
+        put_trials(text, mover, beside);
     else
-        length = asprintf(joined, "%s%s\n#line 1 \"energies_whole.cu\"\n%s", text_of_energies_task,
-                          text_of_energies, text_of_energies_whole);
-    if (length < 0) *joined = NULL;
+        put_parts(text, &whole, 1);
+    const bool failed = ferror(text) | fclose(text);
+    if (failed) {
+        free(*joined);
+        *joined = NULL;
+    }
     out->source = *joined;
-    return length < 0 ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
+    return failed ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
 }
 
 static int find_kernels(device_energies *d, const plugmc_host *host)

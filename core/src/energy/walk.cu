@@ -259,6 +259,9 @@ static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const w
     walk_part part[2];
     int forbidden;
     if (!(one->state & WALK_POSSIBLE) || one->stopped) return;
+#if WALK_BODIES
+    if (walk_is_pooled(a, one)) return;
+#endif
     if (SEVERAL) walk_begin_trial(t, call, a, number, a_sweep, &trial);
     walk_read(one, &trial, &part[0]);
     const int parts = trial.kind == PLUGMC_SWAPPED ? walk_parts(&t, &trial, a, part) : 1;
@@ -347,6 +350,9 @@ static __device__ __forceinline__ void walk_through(const walk_task &t, const wa
         const uint32_t end = next + call.evaluated < n ? next + call.evaluated : n;
         for (uint32_t k = next + threadIdx.x / 32; k < end; k += blockDim.x / 32)
             walk_evaluate<SEVERAL>(t, call, a, first + k, a_sweep, &walk_batch()[k]);
+#if WALK_BODIES
+        walk_evaluate_pooled(call, a, next, end);
+#endif
         walk_wait();
         if (threadIdx.x < 32) walk_decide<SEVERAL>(t, bias, a, n, end, progress);
         walk_wait();

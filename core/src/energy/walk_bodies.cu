@@ -51,6 +51,13 @@ PLUGMC_FN plugmc_placed walk_placed(plugmc_site site, plugmc_orientation o)
     return b;
 }
 
+/* plugmc_meet where it is not called for most pairs: compiled once, as shapes may be long. */
+static __device__ __noinline__ int walk_meet_two(plugmc_separation s, const plugmc_placed *one,
+                                                 plugmc_placed *other, plugmc_body_sums *sums)
+{
+    return plugmc_meet(s, one, other, sums);
+}
+
 /* Adds the energies of two bodies, separation one - other, also those that overlap by another potential. */
 PLUGMC_FN void walk_add_bodies(plugmc_separation s, const plugmc_placed *one, plugmc_placed *other,
                                plugmc_body_sums *sums){

@@ -38,7 +38,7 @@ PLUGMC_FN walk_ends walk_ends_of(const walk_around *a, const walk_part *p)
 
 #if WALK_MEETS_BODIES
 /* Adds the energies with the body of particle k, at these separations from where one goes and comes. */
-template <bool BOTH>
+template <bool BOTH, bool POOLED>
 PLUGMC_FN void walk_meet_body(const walk_around *a, const walk_part *p, const walk_ends *e,
                               plugmc_separation from, plugmc_separation to, int64_t k,
                               plugmc_site site, walk_sums *sums)
@@ -47,14 +47,15 @@ PLUGMC_FN void walk_meet_body(const walk_around *a, const walk_part *p, const wa
     other.site = site;
     other.orientation = a->orientations[k];
     if (BOTH || p->comes >= 0)
-        sums->overlap |= plugmc_meet(to, &e->come, &other, &sums->bodies_come);
+        sums->overlap |= POOLED ? plugmc_meet(to, &e->come, &other, &sums->bodies_come)
+                                : walk_meet_two(to, &e->come, &other, &sums->bodies_come);
     if (PLUGMC_BODY_ENERGIES > 0 && !sums->overlap && (BOTH || p->was >= 0))
         walk_add_bodies(from, &e->gone, &other, &sums->bodies_gone);
 }
 #endif
 
-/* Adds the energies with particle k. BOTH: one particle goes and comes. */
-template <bool BOTH>
+/* Adds the energies with particle k. BOTH: one particle goes and comes. POOLED: see walk_pool.cu. */
+template <bool BOTH, bool POOLED = false>
 PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, const walk_ends *e,
                              int64_t k, walk_sums *sums)
 {
@@ -66,7 +67,7 @@ PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, const wal
                             to = plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z,
                                                   a->images);
 #if WALK_MEETS_BODIES
-    walk_meet_body<BOTH>(a, p, e, from, to, k, site, sums);
+    walk_meet_body<BOTH, POOLED>(a, p, e, from, to, k, site, sums);
 #endif
     if (BOTH || p->was >= 0)
         plugmc_sums_add_energy(&sums->gone,
@@ -230,6 +231,38 @@ PLUGMC_FN void walk_meet_others(const walk_around *a, const walk_part *p, const 
 
 /* ---- Changes of energy ------------------------------------------------------------------------------- */
 
+/* Adds the sums over others to the energies [PLUGMC_TERMS] of who comes, and of who goes. */
+PLUGMC_FN void walk_pairs_by_term(const walk_part *p, const walk_ends *e, walk_sums *sums,
+                                  double *energy, double *lost)
+{
+    plugmc_double_sums all = {}, gone = {};
+    plugmc_sums_empty(&sums->come, &all);
+    plugmc_sums_empty(&sums->gone, &gone);
+    if (p->comes >= 0) plugmc_double_sums_by_term(&all, e->comes, energy);
+    if (p->was >= 0) plugmc_double_sums_by_term(&gone, e->was, lost);
+#if WALK_MEETS_BODIES
+    walk_bodies_by_term(&sums->bodies_come, energy);
+    walk_bodies_by_term(&sums->bodies_gone, lost);
+#endif
+}
+
+/* Adds fields to the energies; returns whether the one that comes may not be there. */
+PLUGMC_FN int walk_fields_by_term(const walk_part *p, const walk_ends *e, double *energy,
+                                  double *lost)
+{
+    const plugmc_position to = {p->to[0], p->to[1], p->to[2]},
+                          from = {p->from[0], p->from[1], p->from[2]};
+    int outside = 0, unused = 0;
+    if (p->comes >= 0) {
+        plugmc_fields_by_term(to, e->comes, &outside, energy);
+        outside |=
+            PLUGMC_IN_SPHERE && p->to[0] * p->to[0] + p->to[1] * p->to[1] + p->to[2] * p->to[2] >
+                                    plugmc_radius * plugmc_radius;
+    }
+    if (p->was >= 0) plugmc_fields_by_term(from, e->was, &unused, lost);
+    return outside;
+}
+
 /* The share of a thread in the changes of all terms, added to change [PLUGMC_TERMS]; returns whether the
  * one that comes overlaps or may not be there. ALONE: with those alone that are in no group. */
 template <bool ALONE>
@@ -238,7 +271,6 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
 {
     const walk_ends e = walk_ends_of(a, p);
     walk_sums sums = {};
-    plugmc_double_sums all = {}, gone = {};
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {},
                                                     lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     if (!t->no_pairs && p->was >= 0 && p->comes >= 0)
@@ -246,26 +278,8 @@ PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_par
     else if (!t->no_pairs)
         walk_meet_others<ALONE, false>(a, p, &e, &sums);
     int overlap = sums.overlap;
-    plugmc_sums_empty(&sums.come, &all);
-    plugmc_sums_empty(&sums.gone, &gone);
-    if (p->comes >= 0) plugmc_double_sums_by_term(&all, e.comes, energy);
-    if (p->was >= 0) plugmc_double_sums_by_term(&gone, e.was, lost);
-#if WALK_MEETS_BODIES
-    walk_bodies_by_term(&sums.bodies_come, energy);
-    walk_bodies_by_term(&sums.bodies_gone, lost);
-#endif
-    if (a->thread == 0) {
-        const plugmc_position to = {p->to[0], p->to[1], p->to[2]},
-                              from = {p->from[0], p->from[1], p->from[2]};
-        int unused = 0;
-        if (p->comes >= 0) {
-            plugmc_fields_by_term(to, e.comes, &overlap, energy);
-            overlap |= PLUGMC_IN_SPHERE &&
-                       p->to[0] * p->to[0] + p->to[1] * p->to[1] + p->to[2] * p->to[2] >
-                           plugmc_radius * plugmc_radius;
-        }
-        if (p->was >= 0) plugmc_fields_by_term(from, e.was, &unused, lost);
-    }
+    walk_pairs_by_term(p, &e, &sums, energy, lost);
+    if (a->thread == 0) overlap |= walk_fields_by_term(p, &e, energy, lost);
     for (int term = 0; term < PLUGMC_TERMS; term++) change[term] += energy[term] - lost[term];
     return overlap;
 }
@@ -402,7 +416,7 @@ PLUGMC_FN int walk_meet_swapped(const walk_around *a, const plugmc_trial *trial,
     plugmc_body_sums before = {}, after = {};
     plugmc_placed at_x = walk_placed(other, part[0].turned),
                   at_y = walk_placed(site, part[1].turned);
-    overlap = plugmc_meet(s, &at_x, &at_y, &after);
+    overlap = walk_meet_two(s, &at_x, &at_y, &after);
     plugmc_placed was_at_x = walk_placed(site, part[1].turned),
                   was_at_y = walk_placed(other, part[0].turned);
     walk_add_bodies(s, &was_at_x, &was_at_y, &before);
