@@ -163,6 +163,9 @@ void on_device_close(hamiltonian *h)
     h->device = NULL;
 }
 
+/* Without orientations, which a view has in host memory: they would be copied there with each sweep. */
+enum { VIEW_OF_DEVICE = offsetof(plugmc_view, orientations) };
+
 /* ---- Energies of a view ---------------------------------------------------------------------------- */
 
 int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
@@ -170,6 +173,7 @@ int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
     double *positions;
     int code = hamiltonian_store(h, h->state);
     if (!code) code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_READ, &positions);
+    view->size = VIEW_OF_DEVICE;
     return code ? code : host->view(host->context, positions, 1, view);
 }
 
@@ -343,7 +347,7 @@ int on_device_rescale(hamiltonian *h, const plugmc_host *host, const plugmc_box 
     device_energies *d = h->device;
     const size_t walkers = (size_t)h->system->walkers;
     uint32_t particles = (uint32_t)h->system->particles;
-    plugmc_view view = {.size = sizeof view}, other = {.size = sizeof other};
+    plugmc_view view = {.size = sizeof view}, other = {.size = VIEW_OF_DEVICE};
     void *orientations = NULL;
     int code = make_places(h, host);
     if (!code) code = on_device_view(h, host, &view);

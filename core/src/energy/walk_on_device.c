@@ -21,7 +21,8 @@ struct walk_memory {
     plugmc_device_pointer counts, step, results;
     plugmc_device_pointer orientations; /* 0: no bodies and no rigid molecules */
     walk_weights weights;
-    double *host_step;     /* [walkers] */
+    double *host_step; /* [walkers], as on the device if `stepped` */
+    bool stepped;
     walk_result *outcomes; /* [walkers] */
     int64_t *host_counts;  /* [walkers][species] */
 };
@@ -195,6 +196,22 @@ static int copy_orientations(const hamiltonian *h, const plugmc_host *host, cons
                               : host->gpu->copy(host->context, state, m->orientations, bytes);
 }
 
+/* Steps onto the device, unless it has them. */
+static int put_steps(const hamiltonian *h, const plugmc_host *host, walk_memory *m)
+{
+    const size_t walkers = (size_t)h->system->walkers;
+    bool same = m->stepped;
+    for (size_t w = 0; w < walkers; w++) {
+        same = same && m->host_step[w] == h->walkers[w].step;
+        m->host_step[w] = h->walkers[w].step;
+    }
+    if (same) return PLUGMC_OK;
+    const int code =
+        host->gpu->upload(host->context, m->step, m->host_step, walkers * sizeof(double));
+    m->stepped = !code;
+    return code;
+}
+
 /* What the state has, into the task; positions are taken apart. */
 static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m)
 {
@@ -220,14 +237,8 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     m->task.boxes = view.device_box;
     code = walk_weigh_waves(h, host, view.box, &m->weights, &m->task.waves);
     if (code) return code;
-    for (size_t w = 0; w < walkers; w++) {
-        m->host_step[w] = h->walkers[w].step;
-        m->outcomes[w] = (walk_result){0};
-    }
-    code = host->gpu->upload(host->context, m->step, m->host_step, walkers * sizeof(double));
-    if (!code)
-        code = host->gpu->upload(host->context, m->results, m->outcomes,
-                                 walkers * sizeof *m->outcomes);
+    code = put_steps(h, host, m);
+    if (!code) code = host->gpu->fill(host->context, m->results, 0, walkers * sizeof *m->outcomes);
     if (!code) code = copy_orientations(h, host, m, PLUGMC_READ);
     if (!code)
         code = on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
