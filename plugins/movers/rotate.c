@@ -11,6 +11,8 @@
  */
 #include <plugmc/proposal.h>
 
+#define PLUGMC_READS_ITS_PARTICLE_ALONE 1
+
 typedef struct rotate {
     real step, target_acceptance; /* rad, 1 */
 } rotate;
@@ -64,7 +66,7 @@ static const plugmc_move moves[] = {{.name = "rotation",
 PLUGMC_PLUGIN(.name = "rotate", .summary = "trial rotations of single particles",
               .reference = "Metropolis et al., J. Chem. Phys. 21, 1087 (1953)",
               PLUGMC_KEYS(rotate, table),
-              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU,
+              PLUGMC_MOVER_WITH(moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU,
                                 .changes = PLUGMC_CHANGED_ORIENTATION,
                                 .follows = PLUGMC_CHANGED_COUNT, .sweep = plugmc_sweep,
                                 .good_for = "particles with orientations, beside a mover that "

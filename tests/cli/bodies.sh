@@ -264,6 +264,8 @@ test_bodies_that_cannot_be()
     sed -i 's/^\[mover serial\]/[potential hard_disk]\n&/' sim.ini
     no 'nothing to turn'
     squares
+    sed -i 's/^\[mover serial\]/[mover cluster_bodies]/; s/^step = 0.2$/clusters = 5/; /^\[mover rotate\]/,$d' sim.ini
+    sed -i '/^target_acceptance/d' sim.ini
     no 'on the CPU only, but [run] device = gpu' --set run.device=gpu
     squares
     sed -i 's/^\[mover serial\]/[mover checkerboard]\ntrials = 4/' sim.ini

@@ -118,6 +118,32 @@ same_chain()
     [ $? = 0 ] && [ -z "$differences" ] || fail "$1 and $2 differ: $differences"
 }
 
+# entry FILE NAME: where a checkpoint has what the run keeps under this name
+entry()
+{
+    local k
+    for k in $(h5ls "$1/plugmc/checkpoint/plugins" | awk '{ print $1 }'); do
+        h5dump -d "/plugmc/checkpoint/plugins/$k/name" "$1" | grep -q "\"$2\"" && echo "/plugmc/checkpoint/plugins/$k/data" && return
+    done
+    return 1
+}
+
+# alike LINE...: sim.ini with these lines has the same configurations and decisions on the CPU and on a GPU, and results that
+# differ by rounding alone.
+alike()
+{
+    printf '%s\n' "$@" >>sim.ini
+    for device in cpu gpu; do
+        must run sim.ini --set run.device=$device --set run.output=$device.h5
+        cat "$out"
+    done
+    for what in movers checkpoint/positions; do
+        h5diff cpu.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "$what differ"
+    done
+    h5diff cpu.h5 gpu.h5 "$(entry cpu.h5 run/orientations)" "$(entry gpu.h5 run/orientations)" >"$out" 2>&1 || fail "orientations differ"
+    ! grep -q observable sim.ini || h5diff -d 1e-8 cpu.h5 gpu.h5 /plugmc/observables >"$out" 2>&1 || fail "results differ"
+}
+
 # same_frames A B: the frames of all walkers of two outputs are the same, to the last digit.
 same_frames()
 {

@@ -46,36 +46,74 @@ typedef struct energies_probe {
     double x, y, z;
     int32_t species, molecule; /* less than 0: in none */
     plugmc_images images;
+#if PLUGMC_BODIES
+    plugmc_placed body;
+#endif
 } energies_probe;
+
+/* Energies of pairs, each potential's. */
+typedef struct energies_pairs {
+    plugmc_sums pairs;
+#if PLUGMC_BODIES
+    plugmc_body_sums bodies;
+#endif
+} energies_pairs;
+
+/* The number of the particle in slot k. */
+PLUGMC_FN uint32_t energies_number(const energies_task *t, uint64_t row, uint32_t k)
+{
+    return t->all_pairs || t->no_pairs ? k : t->order[row + k];
+}
 
 PLUGMC_FN int32_t energies_species(const energies_task *t, uint64_t row, uint32_t k)
 {
-    if (PLUGMC_SPECIES == 1) return 0;
-    return t->species[row + (t->all_pairs || t->no_pairs ? k : t->order[row + k])];
+    return PLUGMC_SPECIES == 1 ? 0 : t->species[row + energies_number(t, row, k)];
 }
 
 PLUGMC_FN int32_t energies_molecule(const energies_task *t, uint64_t row, uint32_t k)
 {
-    return t->molecule ? t->molecule[t->all_pairs || t->no_pairs ? k : t->order[row + k]] : -1;
+    return t->molecule ? t->molecule[energies_number(t, row, k)] : -1;
+}
+
+/* The particle in slot k. */
+PLUGMC_FN energies_probe energies_probe_of(const energies_task *t, uint64_t row, uint32_t k,
+                                           plugmc_images images)
+{
+    const double *r = t->positions + 3 * (row + k);
+    energies_probe p = {
+        r[0], r[1], r[2], energies_species(t, row, k), energies_molecule(t, row, k), images};
+#if PLUGMC_BODIES
+    p.body.site = plugmc_site_of_species(p.species);
+    p.body.orientation = t->orientations[row + energies_number(t, row, k)];
+    p.body.pose = plugmc_pose_of(&p.body.orientation, PLUGMC_DIMENSION);
+#endif
+    return p;
 }
 
 /* Adds the pair with slot k, unless both are of one molecule; returns whether they overlap. */
 PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies_probe *p,
-                            uint32_t k, plugmc_sums *sums)
+                            uint32_t k, energies_pairs *sums)
 {
     const double *r = t->positions + 3 * (row + k);
     if (t->some && isnan(r[0])) return 0;
     if (p->molecule >= 0 && p->molecule == energies_molecule(t, row, k)) return 0;
     const int32_t other = energies_species(t, row, k);
     const plugmc_separation s = plugmc_separated(p->x - r[0], p->y - r[1], p->z - r[2], p->images);
-    plugmc_sums_add_energy(sums, plugmc_separate_at(p->x, p->y, p->z, s),
+    int overlap = PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->species, other);
+    plugmc_sums_add_energy(&sums->pairs, plugmc_separate_at(p->x, p->y, p->z, s),
                            plugmc_site_of_species(p->species), plugmc_site_of_species(other));
-    return PLUGMC_CONTACTS && s.r2 < plugmc_contact_square(p->species, other);
+#if PLUGMC_BODIES
+    plugmc_placed body = {};
+    body.site = plugmc_site_of_species(other);
+    body.orientation = t->orientations[row + energies_number(t, row, k)];
+    overlap |= plugmc_meet(s, &p->body, &body, &sums->bodies);
+#endif
+    return overlap;
 }
 
 /* Those after slot k in the cells around its own. */
 PLUGMC_FN int energies_near(const energies_task *t, const uint32_t *start, uint64_t row,
-                            const energies_probe *p, uint32_t k, plugmc_sums *sums)
+                            const energies_probe *p, uint32_t k, energies_pairs *sums)
 {
     const uint32_t cell = energies_cell(start, t->cells, k);
     const int32_t nx = t->count[0], ny = t->count[1], nz = t->count[2];
@@ -96,7 +134,7 @@ PLUGMC_FN int energies_near(const energies_task *t, const uint32_t *start, uint6
 
 /* A share of half of the others, on a circle: every pair is met once, and all threads have the same work. */
 PLUGMC_FN int energies_half(const energies_task *t, uint64_t row, const energies_probe *p,
-                            uint32_t k, uint32_t share, plugmc_sums *sums)
+                            uint32_t k, uint32_t share, energies_pairs *sums)
 {
     const uint32_t n = t->particles, each = (n / 2 + t->shares - 1) / t->shares,
                    end = (share + 1) * each;

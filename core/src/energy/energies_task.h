@@ -33,6 +33,8 @@ typedef struct energies_task {
     const int32_t *
         molecule; /* [particles], unsorted: of rigid molecules, less than 0 for none; NULL: there are none */
     const plugmc_box *boxes; /* [walkers] */
+    const plugmc_orientation
+        *orientations; /* [walkers][particles] of bodies, unsorted; NULL: there are none */
 } energies_task;
 
 #endif

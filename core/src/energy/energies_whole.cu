@@ -13,26 +13,25 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     const uint64_t row = (uint64_t)walker * t.particles;
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     if (share < t.shares && !(t.some && isnan(t.positions[3 * (row + k)]))) {
-        const double *r = t.positions + 3 * (row + k);
-        const energies_probe p = {r[0],
-                                  r[1],
-                                  r[2],
-                                  energies_species(&t, row, k),
-                                  energies_molecule(&t, row, k),
-                                  plugmc_images_of_walker(t.boxes, walker)};
+        const energies_probe p =
+            energies_probe_of(&t, row, k, plugmc_images_of_walker(t.boxes, walker));
         const plugmc_site site = plugmc_site_of_species(p.species);
         const plugmc_position at = {p.x, p.y, p.z};
-        plugmc_sums sums;
+        energies_pairs sums = {};
         plugmc_double_sums all = {};
         int outside = 0;
-        plugmc_sums_clear(&sums);
         if (t.all_pairs)
             outside |= energies_half(&t, row, &p, k, share, &sums);
         else if (!t.no_pairs)
             outside |=
                 energies_near(&t, t.start + (uint64_t)walker * (t.cells + 1), row, &p, k, &sums);
-        plugmc_sums_empty(&sums, &all);
+        plugmc_sums_empty(&sums.pairs, &all);
         plugmc_double_sums_by_term(&all, site, energy);
+#if PLUGMC_BODIES
+#define ENERGIES_DO(k, t, ns) energy[t] += sums.bodies.term[k];
+        PLUGMC_FOR_BODIES(ENERGIES_DO)
+#undef ENERGIES_DO
+#endif
         if (share == 0) plugmc_fields_by_term(at, site, &outside, energy);
         if (outside) forbidden[walker] = 1;
     }

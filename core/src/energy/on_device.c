@@ -6,6 +6,7 @@
 
 #include "energy/energies_task.h"
 #include "system/geometry.h"
+#include "system/system.h"
 
 PLUGMC_EMBED(text_of_energies_task, PLUGMC_INCLUDE_PATH "/../../src/energy/energies_task.h");
 PLUGMC_EMBED(text_of_energies, PLUGMC_INCLUDE_PATH "/../../src/energy/energies.cu");
@@ -13,46 +14,80 @@ PLUGMC_EMBED(text_of_energies_whole, PLUGMC_INCLUDE_PATH "/../../src/energy/ener
 PLUGMC_EMBED(text_of_trials_task, PLUGMC_INCLUDE_PATH "/../../src/energy/trials_task.h");
 PLUGMC_EMBED(text_of_trials, PLUGMC_INCLUDE_PATH "/../../src/energy/trials.cu");
 PLUGMC_EMBED(text_of_walk_task, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_task.h");
+PLUGMC_EMBED(text_of_walk_bodies, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_bodies.cu");
 PLUGMC_EMBED(text_of_walk_meet, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_meet.cu");
 PLUGMC_EMBED(text_of_walk_groups, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_groups.cu");
 PLUGMC_EMBED(text_of_walk_molecules, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_molecules.cu");
 PLUGMC_EMBED(text_of_walk_waves, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_waves.cu");
 PLUGMC_EMBED(text_of_walk_proposals, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
+PLUGMC_EMBED(text_of_walk_pool, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_pool.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
 
+/* A part of a GPU source; its name is that of its file in messages of the compiler. */
+typedef struct source_part {
+    const char *name, *text;
+} source_part;
+
+static void put_parts(FILE *out, const source_part *parts, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        fprintf(out, "#line 1 \"%s\"\n%s\n", parts[k].name, parts[k].text);
+}
+
+/* Trials as a mover proposes them. */
+static void put_trials(FILE *out, const plugmc_plugin *mover, uint32_t beside)
+{
+    const bool one_by_one = beside & BESIDE_ONE_BY_ONE, bodies = beside & BESIDE_BODIES;
+    const source_part swaps = {"trials.cu", text_of_trials},
+                      walk[] = {{"walk_bodies.cu", text_of_walk_bodies},
+                                {"walk_meet.cu", text_of_walk_meet},
+                                {"walk_groups.cu", text_of_walk_groups},
+                                {"walk_molecules.cu", text_of_walk_molecules},
+                                {"walk_waves.cu", text_of_walk_waves},
+                                {"walk_proposals.cu", text_of_walk_proposals},
+                                {"walk_pool.cu", text_of_walk_pool},
+                                {"walk.cu", text_of_walk}};
+    fprintf(out,
+            "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
+            "#define WALK_BODIES %d\n#define WALK_ONE_BY_ONE %d\n",
+            (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
+            (beside & BESIDE_RESERVOIR) != 0, bodies, one_by_one);
+    fprintf(out, "%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n",
+            text_of_trials_task, text_of_walk_task);
+    fprintf(out, "#line 1 \"%s\"\n%.*s\n}\n", mover->source_name ? mover->source_name : mover->name,
+            (int)(mover->source_end - mover->source), mover->source);
+    if (!one_by_one && !bodies) put_parts(out, &swaps, 1);
+    put_parts(out, walk, sizeof walk / sizeof walk[0]);
+}
+
 int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_source *out,
                    char **joined)
 {
-    int length;
+    const source_part energies[] = {{"energies_task.h", text_of_energies_task},
+                                    {"energies.cu", text_of_energies}},
+                      whole = {"energies_whole.cu", text_of_energies_whole};
+    size_t length;
+    *joined = NULL;
     *out = (plugmc_gpu_source){.size = sizeof *out,
                                .name = mover ? mover->name : "energies.cu",
                                .fuse = PLUGMC_FUSE_SAMPLED,
                                .double_precision = 1};
+    FILE *text = open_memstream(joined, &length);
+    if (!text) return PLUGMC_ERROR_MEMORY;
+    put_parts(text, energies, 2);
     if (mover)
-        length =
-            asprintf(joined,
-                     "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
-                     "#define WALK_ONE_BY_ONE %d\n"
-                     "%s%s%s%s#include \"plugmc/proposal.h\"\nnamespace plugmc_mover {\n#line 1 "
-                     "\"%s\"\n%.*s\n}\n#if !WALK_ONE_BY_ONE\n#line 1 \"trials.cu\"\n%s\n#endif\n"
-                     "#line 1 \"walk_meet.cu\"\n%s\n#line 1 \"walk_groups.cu\"\n%s\n"
-                     "#line 1 \"walk_molecules.cu\"\n%s\n#line 1 \"walk_waves.cu\"\n%s\n"
-                     "#line 1 \"walk_proposals.cu\"\n%s\n#line 1 \"walk.cu\"\n%s",
-                     (beside & BESIDE_MOLECULES) != 0, (beside & BESIDE_WAVES) != 0,
-                     (beside & BESIDE_RESERVOIR) != 0, beside != 0, text_of_energies_task,
-                     text_of_energies, text_of_trials_task, text_of_walk_task,
-                     mover->source_name ? mover->source_name : mover->name,
-                     (int)(mover->source_end - mover->source), mover->source, text_of_trials,
-                     text_of_walk_meet, text_of_walk_groups, text_of_walk_molecules,
-                     text_of_walk_waves, text_of_walk_proposals, text_of_walk);
+        put_trials(text, mover, beside);
     else
-        length = asprintf(joined, "%s%s\n#line 1 \"energies_whole.cu\"\n%s", text_of_energies_task,
-                          text_of_energies, text_of_energies_whole);
-    if (length < 0) *joined = NULL;
+        put_parts(text, &whole, 1);
+    const bool failed = ferror(text) | fclose(text);
+    if (failed) {
+        free(*joined);
+        *joined = NULL;
+    }
     out->source = *joined;
-    return length < 0 ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
+    return failed ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
 }
 
 static int find_kernels(device_energies *d, const plugmc_host *host)
@@ -89,14 +124,7 @@ static uint32_t tiles_of(const hamiltonian *h, uint32_t shares)
 
 bool on_device_sums(const hamiltonian *h, const plugmc_host *host)
 {
-    return on_device_moves(h, host) && (!h->system->bodies || h->system->molecules);
-}
-
-bool on_device_moves(const hamiltonian *h, const plugmc_host *host)
-{
-    bool bodies = false;
-    for (int k = 0; k < h->count; k++) bodies |= h->terms[k].body != NULL;
-    return host->gpu && !bodies;
+    return host->gpu && !(h->system->molecules && any_bodies(h->system));
 }
 
 int on_device_open(hamiltonian *h, const plugmc_host *host)
@@ -117,7 +145,7 @@ int on_device_open(hamiltonian *h, const plugmc_host *host)
                    {&d->energy, walkers * (terms + 1) * sizeof(double)},
                    {&d->sums, walkers * sizeof(double)},
                    {&d->taken, walkers * sizeof(int32_t)}};
-    int code = on_device_sums(h, host) ? find_kernels(d, host) : PLUGMC_OK;
+    int code = find_kernels(d, host);
     if (!code && system->molecules) code = on_device_molecules(host, &d->molecule);
     if (!code) code = on_device_kinds(host, &d->molecules);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0] && !code; i++)
@@ -135,6 +163,9 @@ void on_device_close(hamiltonian *h)
     h->device = NULL;
 }
 
+/* Without orientations, which a view has in host memory: they would be copied there with each sweep. */
+enum { VIEW_OF_DEVICE = offsetof(plugmc_view, orientations) };
+
 /* ---- Energies of a view ---------------------------------------------------------------------------- */
 
 int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
@@ -142,6 +173,7 @@ int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
     double *positions;
     int code = hamiltonian_store(h, h->state);
     if (!code) code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_READ, &positions);
+    view->size = VIEW_OF_DEVICE;
     return code ? code : host->view(host->context, positions, 1, view);
 }
 
@@ -158,7 +190,7 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
 {
     const plugmc_state *state = h->state;
     plugmc_cells cells = {.size = sizeof cells};
-    void *species = NULL;
+    void *species = NULL, *orientations = NULL;
     const bool some =
         h->system->changes & PLUGMC_CHANGED_COUNT; /* are not there: no cells of them */
     const bool everyone = some || (!cells_wanted && h->reach > 0 && all_are_near(h, view));
@@ -173,7 +205,11 @@ int on_device_task(hamiltonian *h, const plugmc_host *host, const plugmc_view *v
                          .molecule = at_device(h->device->molecule)};
     int code =
         state->array(state, PLUGMC_STATE_SPECIES, PLUGMC_ON_DEVICE, PLUGMC_READ, &species, NULL);
+    if (!code && any_bodies(h->system))
+        code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_DEVICE, PLUGMC_READ,
+                            &orientations, NULL);
     t->species = species;
+    t->orientations = orientations;
     if (code || t->all_pairs || t->no_pairs) return code;
     /* a hair wider than the reach, for rounding, as on the host */
     code = view->cells(view, h->reach * (1 + 1e-12), &cells);
@@ -311,7 +347,7 @@ int on_device_rescale(hamiltonian *h, const plugmc_host *host, const plugmc_box 
     device_energies *d = h->device;
     const size_t walkers = (size_t)h->system->walkers;
     uint32_t particles = (uint32_t)h->system->particles;
-    plugmc_view view = {.size = sizeof view}, other = {.size = sizeof other};
+    plugmc_view view = {.size = sizeof view}, other = {.size = VIEW_OF_DEVICE};
     void *orientations = NULL;
     int code = make_places(h, host);
     if (!code) code = on_device_view(h, host, &view);

@@ -5,8 +5,16 @@
 
 #include "energy/hamiltonian.h"
 
-/* What trials on the device have to know of, besides pairs and fields: bits. BESIDE_RESERVOIR: molecules come and leave. */
-enum { BESIDE_MOLECULES = 1, BESIDE_WAVES = 2, BESIDE_RESERVOIR = 4 };
+/* What trials on the device have to know of, besides pairs and fields: bits. BESIDE_RESERVOIR: molecules come and leave;
+ * BESIDE_BODIES: particles have orientations, and there are no molecules. With any of BESIDE_ONE_BY_ONE a trial is shared by
+ * all threads of a block. */
+enum {
+    BESIDE_MOLECULES = 1,
+    BESIDE_WAVES = 2,
+    BESIDE_RESERVOIR = 4,
+    BESIDE_BODIES = 8,
+    BESIDE_ONE_BY_ONE = BESIDE_MOLECULES | BESIDE_WAVES | BESIDE_RESERVOIR
+};
 uint32_t on_device_beside(const plugmc_system *);
 /* The many-body term of the run if it is the only one that depends on positions, and is a sum over waves; NULL: there is none. */
 const plugmc_term *on_device_waves(const plugmc_system *);
@@ -14,10 +22,8 @@ const plugmc_term *on_device_waves(const plugmc_system *);
  * *joined, which the caller frees. */
 int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_source *out,
                    char **joined);
-/* Whether energies of whole configurations are summed on the device: not those of bodies and rigid molecules. */
+/* Whether energies are summed and trial moves made on the device: not those of bodies beside rigid molecules. */
 bool on_device_sums(const hamiltonian *, const plugmc_host *host);
-/* Whether trial moves may be made there: not those of bodies. */
-bool on_device_moves(const hamiltonian *, const plugmc_host *host);
 /* Compiles kernels and allocates memory. Only the first call does anything. Failures are reported by `host`. */
 int on_device_open(hamiltonian *, const plugmc_host *host);
 void on_device_close(hamiltonian *);

@@ -33,6 +33,8 @@ struct trials_memory {
 static bool can(const hamiltonian *h, const plugmc_host *host, const plugmc_plugin *mover,
                 const plugmc_proposal *proposal)
 {
+    const bool groups = PLUGMC_HAS(proposal, together) && proposal->together > 0;
+    if (groups && on_device_beside(h->system) & BESIDE_BODIES) return false;
     return host->gpu && h->device && (!h->has_totals || on_device_waves(h->system)) &&
            !bias_is_of_energy(h) && mover->source && PLUGMC_HAS(proposal, parameters_size) &&
            proposal->parameters_size > 0;
@@ -88,7 +90,7 @@ static const char kernel_of_groups[] = "walk_make_groups";
 /* The kernel for what may be proposed. */
 static const char *name_of_make(const hamiltonian *h, const plugmc_proposal *proposal)
 {
-    if (on_device_beside(h->system)) return kernel_of_groups;
+    if (on_device_beside(h->system) & BESIDE_ONE_BY_ONE) return kernel_of_groups;
     if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return kernel_of_groups;
     return PLUGMC_HAS(proposal, trial_positions) && proposal->trial_positions > 1
                ? "walk_make_several"
@@ -249,7 +251,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
                walks = on_device_walks(h, mover->mover, proposal);
     mover_kernels *k;
     const bool only_walks = counts || on_device_beside(h->system);
-    if (!on_device_moves(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
+    if (!on_device_sums(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
         return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
     if (!code) code = find_kernels(h, host, mover, proposal, &k);

@@ -34,7 +34,7 @@ PLUGMC_FN double walk_delta(const walk_task *t, const plugmc_trial *trial, const
 {
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
     double change[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {}, delta = 0;
-    int overlap = 0;
+    int overlap = walk_meet_swapped(a, trial, part, change);
     walk_part now = part[0];
 #pragma unroll 1
     for (int k = 0; k < parts; k++) {
@@ -69,6 +69,7 @@ PLUGMC_FN double walk_delta_at(const walk_task *t, plugmc_trial *trial, int32_t 
     plugmc_wrap(trial->box, trial->position);
     trial->kind = kind;
     const int parts = walk_parts(t, trial, a, part);
+    walk_orient_at(trial, j, part);
     const double delta = walk_delta(t, trial, a, part, parts, multipliers, room, forbidden);
     return *forbidden ? PLUGMC_NO_RANGE : delta;
 }
@@ -109,6 +110,7 @@ PLUGMC_FN double walk_come(const walk_task *t, plugmc_trial *trial, const walk_a
     plugmc_draw_trial_position(trial, chosen, trial->position);
     plugmc_wrap(trial->box, trial->position);
     walk_parts(t, trial, a, part);
+    walk_orient_at(trial, chosen, part);
     return least - log(sum / k);
 }
 
@@ -257,6 +259,9 @@ static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const w
     walk_part part[2];
     int forbidden;
     if (!(one->state & WALK_POSSIBLE) || one->stopped) return;
+#if WALK_BODIES
+    if (walk_is_pooled(a, one)) return;
+#endif
     if (SEVERAL) walk_begin_trial(t, call, a, number, a_sweep, &trial);
     walk_read(one, &trial, &part[0]);
     const int parts = trial.kind == PLUGMC_SWAPPED ? walk_parts(&t, &trial, a, part) : 1;
@@ -271,6 +276,9 @@ static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const w
     one->delta = delta;
     one->state = forbidden ? one->state | WALK_FORBIDDEN : one->state & ~WALK_FORBIDDEN;
     for (int d = 0; d < 3 && several; d++) one->to[d] = part[0].to[d];
+#if WALK_BODIES
+    if (several) one->turned = part[0].turned;
+#endif
 }
 
 /* The first warp decides the trials j ... end - 1 of a batch, each lane its own, and carries out in turn what is accepted, up to
@@ -342,6 +350,9 @@ static __device__ __forceinline__ void walk_through(const walk_task &t, const wa
         const uint32_t end = next + call.evaluated < n ? next + call.evaluated : n;
         for (uint32_t k = next + threadIdx.x / 32; k < end; k += blockDim.x / 32)
             walk_evaluate<SEVERAL>(t, call, a, first + k, a_sweep, &walk_batch()[k]);
+#if WALK_BODIES
+        walk_evaluate_pooled(call, a, next, end);
+#endif
         walk_wait();
         if (threadIdx.x < 32) walk_decide<SEVERAL>(t, bias, a, n, end, progress);
         walk_wait();

@@ -1,27 +1,63 @@
 /* walk_meet.cu: what the move of one particle does to the energy, and how it is carried out. A block takes a walker; its
  * warps share the particles that one meets at its old and its new position.
  *
- * Stands behind energies.cu and behind the mover's own source, before walk_groups.cu and walk.cu. */
+ * Stands behind walk_bodies.cu and behind the mover's own source, before walk_groups.cu and walk.cu. */
 
 /* One particle goes from one place, where it was of one species, comes to another place, or both. */
 typedef struct walk_part {
     int32_t was, comes; /* species; -1: nobody goes, or comes */
     double from[3], to[3];
-    int64_t skip[2]; /* numbers of those that are not met */
+    int64_t skip[2]; /* numbers of those that are not met; first of the one that goes */
     uint32_t centre; /* coarse: see walk_coarse */
     int32_t within;
+#if WALK_BODIES
+    plugmc_orientation turned; /* of the one that comes */
+#endif
 } walk_part;
 
 /* What a thread has summed. */
 typedef struct walk_sums {
     plugmc_sums gone, come;
+#if WALK_MEETS_BODIES
+    plugmc_body_sums bodies_gone, bodies_come;
+#endif
     int overlap;
 } walk_sums;
 
-/* Adds the energies with particle k. BOTH: one particle goes and comes. */
-template <bool BOTH>
-PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, plugmc_site was,
-                             plugmc_site comes, int64_t k, walk_sums *sums)
+PLUGMC_FN walk_ends walk_ends_of(const walk_around *a, const walk_part *p)
+{
+    walk_ends e = {plugmc_site_of_species(p->was < 0 ? 0 : p->was),
+                   plugmc_site_of_species(p->comes < 0 ? 0 : p->comes)};
+#if WALK_MEETS_BODIES
+    if (PLUGMC_BODY_ENERGIES > 0 && p->was >= 0)
+        e.gone = walk_placed(e.was, a->orientations[p->skip[0]]);
+    if (p->comes >= 0) e.come = walk_placed(e.comes, p->turned);
+#endif
+    return e;
+}
+
+#if WALK_MEETS_BODIES
+/* Adds the energies with the body of particle k, at these separations from where one goes and comes. */
+template <bool BOTH, bool POOLED>
+PLUGMC_FN void walk_meet_body(const walk_around *a, const walk_part *p, const walk_ends *e,
+                              plugmc_separation from, plugmc_separation to, int64_t k,
+                              plugmc_site site, walk_sums *sums)
+{
+    plugmc_placed other = {};
+    other.site = site;
+    other.orientation = a->orientations[k];
+    if (BOTH || p->comes >= 0)
+        sums->overlap |= POOLED ? plugmc_meet(to, &e->come, &other, &sums->bodies_come)
+                                : walk_meet_two(to, &e->come, &other, &sums->bodies_come);
+    if (PLUGMC_BODY_ENERGIES > 0 && !sums->overlap && (BOTH || p->was >= 0))
+        walk_add_bodies(from, &e->gone, &other, &sums->bodies_gone);
+}
+#endif
+
+/* Adds the energies with particle k. BOTH: one particle goes and comes. POOLED: see walk_pool.cu. */
+template <bool BOTH, bool POOLED = false>
+PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, const walk_ends *e,
+                             int64_t k, walk_sums *sums)
 {
     const double x = a->x[k], y = a->y[k], z = a->z[k];
     const int s = PLUGMC_SPECIES == 1 ? 0 : a->species[k];
@@ -30,12 +66,16 @@ PLUGMC_FN void walk_meet_one(const walk_around *a, const walk_part *p, plugmc_si
                                                     a->images),
                             to = plugmc_separated(p->to[0] - x, p->to[1] - y, p->to[2] - z,
                                                   a->images);
+#if WALK_MEETS_BODIES
+    walk_meet_body<BOTH, POOLED>(a, p, e, from, to, k, site, sums);
+#endif
     if (BOTH || p->was >= 0)
-        plugmc_sums_add_energy(
-            &sums->gone, plugmc_separate_at(p->from[0], p->from[1], p->from[2], from), was, site);
+        plugmc_sums_add_energy(&sums->gone,
+                               plugmc_separate_at(p->from[0], p->from[1], p->from[2], from), e->was,
+                               site);
     if (!BOTH && p->comes < 0) return;
-    plugmc_sums_add_energy(&sums->come, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to), comes,
-                           site);
+    plugmc_sums_add_energy(&sums->come, plugmc_separate_at(p->to[0], p->to[1], p->to[2], to),
+                           e->comes, site);
     sums->overlap |= PLUGMC_CONTACTS && to.r2 < plugmc_contact_square(p->comes, s);
 }
 
@@ -51,7 +91,8 @@ PLUGMC_FN struct walk_single *walk_batch(void)
 /* [warps][WALK_LISTED]: who is near. */
 PLUGMC_FN uint16_t *walk_listed(void)
 {
-    return (uint16_t *)((char *)walk_batch() + WALK_BATCH_BYTES);
+    return (uint16_t *)((char *)walk_batch() +
+                        (WALK_BODIES ? WALK_BODIES_BATCH_BYTES : WALK_BATCH_BYTES));
 }
 
 /* [particles]: see walk_coarse. */
@@ -144,8 +185,8 @@ PLUGMC_FN uint32_t walk_list(const walk_around *a, uint16_t *list, uint32_t near
 /* Warps meet who is near: they pick among some at a time and share those among their threads. ALONE: only those that are
  * in no group. */
 template <bool ALONE, bool BOTH>
-PLUGMC_FN void walk_meet_near(const walk_around *a, const walk_part *p, plugmc_site was,
-                              plugmc_site comes, walk_sums *sums)
+PLUGMC_FN void walk_meet_near(const walk_around *a, const walk_part *p, const walk_ends *e,
+                              walk_sums *sums)
 {
     uint16_t *list = walk_listed() + threadIdx.x / 32 * WALK_LISTED;
     for (int s = 0; s < PLUGMC_SPECIES; s++) {
@@ -158,7 +199,7 @@ PLUGMC_FN void walk_meet_near(const walk_around *a, const walk_part *p, plugmc_s
                 const uint32_t i = list[l];
                 if (i >= first && i < end && i != (uint32_t)p->skip[0] &&
                     i != (uint32_t)p->skip[1] && !(ALONE && a->grouped[i]))
-                    walk_meet_one<BOTH>(a, p, was, comes, i, sums);
+                    walk_meet_one<BOTH>(a, p, e, i, sums);
             }
             __syncwarp();
         }
@@ -167,28 +208,60 @@ PLUGMC_FN void walk_meet_near(const walk_around *a, const walk_part *p, plugmc_s
 
 /* The same where everybody is in reach. */
 template <bool ALONE, bool BOTH>
-PLUGMC_FN void walk_meet_all(const walk_around *a, const walk_part *p, plugmc_site was,
-                             plugmc_site comes, walk_sums *sums)
+PLUGMC_FN void walk_meet_all(const walk_around *a, const walk_part *p, const walk_ends *e,
+                             walk_sums *sums)
 {
     for (int s = 0; s < PLUGMC_SPECIES; s++) {
         const uint32_t end = (uint32_t)(a->first[s] + a->count[s]);
         for (uint32_t i = (uint32_t)a->first[s] + a->thread; i < end; i += a->threads)
             if (i != (uint32_t)p->skip[0] && i != (uint32_t)p->skip[1] && !(ALONE && a->grouped[i]))
-                walk_meet_one<BOTH>(a, p, was, comes, i, sums);
+                walk_meet_one<BOTH>(a, p, e, i, sums);
     }
 }
 
 template <bool ALONE, bool BOTH>
-PLUGMC_FN void walk_meet_others(const walk_around *a, const walk_part *p, plugmc_site was,
-                                plugmc_site comes, walk_sums *sums)
+PLUGMC_FN void walk_meet_others(const walk_around *a, const walk_part *p, const walk_ends *e,
+                                walk_sums *sums)
 {
     if (a->picks)
-        walk_meet_near<ALONE, BOTH>(a, p, was, comes, sums);
+        walk_meet_near<ALONE, BOTH>(a, p, e, sums);
     else
-        walk_meet_all<ALONE, BOTH>(a, p, was, comes, sums);
+        walk_meet_all<ALONE, BOTH>(a, p, e, sums);
 }
 
 /* ---- Changes of energy ------------------------------------------------------------------------------- */
+
+/* Adds the sums over others to the energies [PLUGMC_TERMS] of who comes, and of who goes. */
+PLUGMC_FN void walk_pairs_by_term(const walk_part *p, const walk_ends *e, walk_sums *sums,
+                                  double *energy, double *lost)
+{
+    plugmc_double_sums all = {}, gone = {};
+    plugmc_sums_empty(&sums->come, &all);
+    plugmc_sums_empty(&sums->gone, &gone);
+    if (p->comes >= 0) plugmc_double_sums_by_term(&all, e->comes, energy);
+    if (p->was >= 0) plugmc_double_sums_by_term(&gone, e->was, lost);
+#if WALK_MEETS_BODIES
+    walk_bodies_by_term(&sums->bodies_come, energy);
+    walk_bodies_by_term(&sums->bodies_gone, lost);
+#endif
+}
+
+/* Adds fields to the energies; returns whether the one that comes may not be there. */
+PLUGMC_FN int walk_fields_by_term(const walk_part *p, const walk_ends *e, double *energy,
+                                  double *lost)
+{
+    const plugmc_position to = {p->to[0], p->to[1], p->to[2]},
+                          from = {p->from[0], p->from[1], p->from[2]};
+    int outside = 0, unused = 0;
+    if (p->comes >= 0) {
+        plugmc_fields_by_term(to, e->comes, &outside, energy);
+        outside |=
+            PLUGMC_IN_SPHERE && p->to[0] * p->to[0] + p->to[1] * p->to[1] + p->to[2] * p->to[2] >
+                                    plugmc_radius * plugmc_radius;
+    }
+    if (p->was >= 0) plugmc_fields_by_term(from, e->was, &unused, lost);
+    return outside;
+}
 
 /* The share of a thread in the changes of all terms, added to change [PLUGMC_TERMS]; returns whether the
  * one that comes overlaps or may not be there. ALONE: with those alone that are in no group. */
@@ -196,33 +269,17 @@ template <bool ALONE>
 PLUGMC_FN int walk_meet(const walk_task *t, const walk_around *a, const walk_part *p,
                         double *change)
 {
-    const plugmc_site was = plugmc_site_of_species(p->was < 0 ? 0 : p->was),
-                      comes = plugmc_site_of_species(p->comes < 0 ? 0 : p->comes);
+    const walk_ends e = walk_ends_of(a, p);
     walk_sums sums = {};
-    plugmc_double_sums all = {}, gone = {};
     double energy[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {},
                                                     lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     if (!t->no_pairs && p->was >= 0 && p->comes >= 0)
-        walk_meet_others<ALONE, true>(a, p, was, comes, &sums);
+        walk_meet_others<ALONE, true>(a, p, &e, &sums);
     else if (!t->no_pairs)
-        walk_meet_others<ALONE, false>(a, p, was, comes, &sums);
+        walk_meet_others<ALONE, false>(a, p, &e, &sums);
     int overlap = sums.overlap;
-    plugmc_sums_empty(&sums.come, &all);
-    plugmc_sums_empty(&sums.gone, &gone);
-    if (p->comes >= 0) plugmc_double_sums_by_term(&all, comes, energy);
-    if (p->was >= 0) plugmc_double_sums_by_term(&gone, was, lost);
-    if (a->thread == 0) {
-        const plugmc_position to = {p->to[0], p->to[1], p->to[2]},
-                              from = {p->from[0], p->from[1], p->from[2]};
-        int unused = 0;
-        if (p->comes >= 0) {
-            plugmc_fields_by_term(to, comes, &overlap, energy);
-            overlap |= PLUGMC_IN_SPHERE &&
-                       p->to[0] * p->to[0] + p->to[1] * p->to[1] + p->to[2] * p->to[2] >
-                           plugmc_radius * plugmc_radius;
-        }
-        if (p->was >= 0) plugmc_fields_by_term(from, was, &unused, lost);
-    }
+    walk_pairs_by_term(p, &e, &sums, energy, lost);
+    if (a->thread == 0) overlap |= walk_fields_by_term(p, &e, energy, lost);
     for (int term = 0; term < PLUGMC_TERMS; term++) change[term] += energy[term] - lost[term];
     return overlap;
 }
@@ -288,11 +345,24 @@ PLUGMC_FN void walk_look_around(const walk_task *t, const walk_around *a, walk_p
     part->within = walk_within(t, a, part);
 }
 
+/* The orientation of who comes. */
+PLUGMC_FN void walk_orient(const plugmc_trial *trial, const walk_around *a, walk_part part[2])
+{
+#if WALK_BODIES
+    const bool swaps = trial->kind == PLUGMC_SWAPPED;
+    part[0].turned = trial->kind == PLUGMC_INSERTED ? walk_orientation(trial, 0)
+                     : trial->turns                 ? trial->orientation
+                                    : a->orientations[swaps ? trial->other : trial->particle];
+    if (swaps) part[1].turned = a->orientations[trial->particle];
+#endif
+}
+
 /* What is to be met, part by part; returns how many there are. */
 PLUGMC_FN int walk_parts(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
                          walk_part part[2])
 {
     const int64_t i = trial->particle, j = trial->other;
+    walk_orient(trial, a, part);
     part[0].skip[0] = part[0].skip[1] = -1;
     part[0].was = part[0].comes = -1;
     for (int d = 0; d < 3; d++) part[0].from[d] = part[0].to[d] = trial->position[d];
@@ -314,12 +384,47 @@ PLUGMC_FN int walk_parts(const walk_task *t, const plugmc_trial *trial, const wa
     if (trial->kind == PLUGMC_IDENTITY) return 1;
     part[0].skip[1] = j;
     part[1].was = part[0].comes, part[1].comes = part[0].was;
-    part[1].skip[0] = i, part[1].skip[1] = j;
+    part[1].skip[0] = j, part[1].skip[1] = i;
     part[1].from[0] = part[1].to[0] = a->x[j];
     part[1].from[1] = part[1].to[1] = a->y[j];
     part[1].from[2] = part[1].to[2] = a->z[j];
     walk_look_around(t, a, &part[1]);
     return 2;
+}
+
+/* The same at trial position j of a trial with several. */
+PLUGMC_FN void walk_orient_at(const plugmc_trial *trial, int32_t j, walk_part *part)
+{
+#if WALK_BODIES
+    part->turned = walk_orientation(trial, j);
+#endif
+}
+
+/* What the pair of two bodies that take each other's positions adds to the changes of all terms; returns whether they
+ * overlap. Of particles without orientations it stays as it is. By one thread. */
+PLUGMC_FN int walk_meet_swapped(const walk_around *a, const plugmc_trial *trial,
+                                const walk_part part[2], double *change)
+{
+    int overlap = 0;
+#if WALK_MEETS_BODIES
+    if (trial->kind != PLUGMC_SWAPPED || a->thread != 0) return 0;
+    const double *x = part[0].from, *y = part[1].from;
+    const plugmc_separation s = plugmc_separated(x[0] - y[0], x[1] - y[1], x[2] - y[2], a->images);
+    const plugmc_site site = plugmc_site_of_species(part[0].was),
+                      other = plugmc_site_of_species(part[1].was);
+    double lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
+    plugmc_body_sums before = {}, after = {};
+    plugmc_placed at_x = walk_placed(other, part[0].turned),
+                  at_y = walk_placed(site, part[1].turned);
+    overlap = walk_meet_two(s, &at_x, &at_y, &after);
+    plugmc_placed was_at_x = walk_placed(site, part[1].turned),
+                  was_at_y = walk_placed(other, part[0].turned);
+    walk_add_bodies(s, &was_at_x, &was_at_y, &before);
+    walk_bodies_by_term(&after, change);
+    walk_bodies_by_term(&before, lost);
+    for (int term = 0; term < PLUGMC_TERMS; term++) change[term] -= lost[term];
+#endif
+    return overlap;
 }
 
 PLUGMC_FN void walk_put(const walk_around *a, int64_t k, const double r[3])
@@ -336,7 +441,7 @@ PLUGMC_FN void walk_remove(const walk_around *a, int64_t i)
     const double nowhere[3] = {nan, nan, nan};
     walk_put(a, i, at);
     walk_put(a, last, nowhere);
-    if (WALK_MOLECULES) a->orientations[i] = a->orientations[last];
+    if (WALK_ORIENTED) a->orientations[i] = a->orientations[last];
 }
 
 PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const walk_part part[2])
@@ -347,13 +452,17 @@ PLUGMC_FN void walk_take(const plugmc_trial *trial, const walk_around *a, const 
         walk_put(a, trial->particle, part[1].from);
         walk_put(a, trial->other, part[0].from);
     }
-    plugmc_orientation turned = plugmc_upright(3); /* has no meaning */
+    plugmc_orientation turned = plugmc_upright(3); /* has no meaning where there are no bodies */
     if (WALK_MOLECULES && trial->kind == PLUGMC_IDENTITY) turned = a->orientations[trial->particle];
+#if WALK_BODIES
+    turned = part[0].turned;
+    if (trial->turns) a->orientations[trial->particle] = turned;
+#endif
     if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)
         walk_remove(a, trial->particle);
     if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY) {
         const int64_t i = a->first[trial->species] + a->count[trial->species]++;
         walk_put(a, i, part[0].to);
-        if (WALK_MOLECULES) a->orientations[i] = turned;
+        if (WALK_ORIENTED) a->orientations[i] = turned;
     }
 }

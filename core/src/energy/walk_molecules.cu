@@ -97,15 +97,6 @@ PLUGMC_FN int walk_gather_sites(const walk_task *t, const walk_around *a, plugmc
     return !nobody && !full;
 }
 
-/* Orientation number j of a trial: see trial_orientation in trial_positions.c. */
-PLUGMC_FN plugmc_orientation walk_orientation(const plugmc_trial *trial, int32_t j)
-{
-    plugmc_seed seed = trial->seed;
-    seed.key += (uint64_t)j * 0x9e3779b97f4a7c15u;
-    return plugmc_draw_orientation(seed, trial->sweep, trial->walker, trial->number,
-                                   trial->dimension);
-}
-
 /* Puts the sites of a molecule that comes to choice j of a trial, at `position`. */
 PLUGMC_FN void walk_put_sites(const plugmc_molecule *kind, plugmc_trial *trial, int32_t j,
                               const double position[3])

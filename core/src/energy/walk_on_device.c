@@ -19,9 +19,10 @@ enum {
 struct walk_memory {
     walk_task task;
     plugmc_device_pointer counts, step, results;
-    plugmc_device_pointer orientations; /* 0: no rigid molecules */
+    plugmc_device_pointer orientations; /* 0: no bodies and no rigid molecules */
     walk_weights weights;
-    double *host_step;     /* [walkers] */
+    double *host_step; /* [walkers], as on the device if `stepped` */
+    bool stepped;
     walk_result *outcomes; /* [walkers] */
     int64_t *host_counts;  /* [walkers][species] */
 };
@@ -53,7 +54,7 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
 double on_device_walk_seconds(const plugmc_system *system)
 {
     const double n = (double)system->particles;
-    if (system->molecules) return INFINITY; /* not measured for all movers */
+    if (system->bodies) return INFINITY; /* not measured for all movers */
     const bool by_counts = system->changes & PLUGMC_CHANGED_COUNT;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
@@ -163,7 +164,11 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
                           .molecule = at_device(molecule),
                           .grouped = at_device(grouped)};
     if (!code) code = walk_setup_waves(h, host, &m->task.waves);
-    if (!code) code = walk_setup_molecules(h, host, &m->task, &m->orientations);
+    if (!code) code = walk_setup_molecules(h, host, &m->task);
+    if (!code && system->bodies)
+        code =
+            host->gpu->allocate(host->context, all * sizeof(plugmc_orientation), &m->orientations);
+    m->task.orientations = at_device(m->orientations);
     return code ? code : make_tables(h, host, &m->task);
 }
 
@@ -175,7 +180,7 @@ void on_device_close_walk(hamiltonian *h)
     free(m->host_step), free(m->outcomes), free(m->host_counts), free(m);
 }
 
-/* Orientations of rigid molecules, from the state (PLUGMC_READ) or into it (PLUGMC_WRITE). */
+/* Orientations of bodies and rigid molecules, from the state (PLUGMC_READ) or into it (PLUGMC_WRITE). */
 static int copy_orientations(const hamiltonian *h, const plugmc_host *host, const walk_memory *m,
                              uint32_t way)
 {
@@ -189,6 +194,22 @@ static int copy_orientations(const hamiltonian *h, const plugmc_host *host, cons
     const plugmc_device_pointer state = (plugmc_device_pointer)(uintptr_t)there;
     return way == PLUGMC_READ ? host->gpu->copy(host->context, m->orientations, state, bytes)
                               : host->gpu->copy(host->context, state, m->orientations, bytes);
+}
+
+/* Steps onto the device, unless it has them. */
+static int put_steps(const hamiltonian *h, const plugmc_host *host, walk_memory *m)
+{
+    const size_t walkers = (size_t)h->system->walkers;
+    bool same = m->stepped;
+    for (size_t w = 0; w < walkers; w++) {
+        same = same && m->host_step[w] == h->walkers[w].step;
+        m->host_step[w] = h->walkers[w].step;
+    }
+    if (same) return PLUGMC_OK;
+    const int code =
+        host->gpu->upload(host->context, m->step, m->host_step, walkers * sizeof(double));
+    m->stepped = !code;
+    return code;
 }
 
 /* What the state has, into the task; positions are taken apart. */
@@ -216,14 +237,8 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     m->task.boxes = view.device_box;
     code = walk_weigh_waves(h, host, view.box, &m->weights, &m->task.waves);
     if (code) return code;
-    for (size_t w = 0; w < walkers; w++) {
-        m->host_step[w] = h->walkers[w].step;
-        m->outcomes[w] = (walk_result){0};
-    }
-    code = host->gpu->upload(host->context, m->step, m->host_step, walkers * sizeof(double));
-    if (!code)
-        code = host->gpu->upload(host->context, m->results, m->outcomes,
-                                 walkers * sizeof *m->outcomes);
+    code = put_steps(h, host, m);
+    if (!code) code = host->gpu->fill(host->context, m->results, 0, walkers * sizeof *m->outcomes);
     if (!code) code = copy_orientations(h, host, m, PLUGMC_READ);
     if (!code)
         code = on_device_launch(host, k->begin, blocks, ENERGIES_THREADS,
@@ -238,8 +253,9 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
  * 2026-11-30-molecules-h200.md). */
 static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 {
+    const bool share = on_device_beside(system) & BESIDE_ONE_BY_ONE;
     const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
-                  useful = system->particles / 27, least = on_device_beside(system) ? 4 : 1,
+                  useful = system->particles / 27, least = share ? 4 : 1,
                   n = room < least    ? least
                       : room < useful ? room
                                       : useful;
@@ -247,14 +263,16 @@ static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
 }
 
 /* The batch of trials, the lists of warps, a coarse place for each particle, and phases of waves. */
-static uint32_t shared_bytes(const walk_memory *m, uint32_t threads)
+static uint32_t shared_bytes(const hamiltonian *h, const walk_memory *m, uint32_t threads)
 {
+    const bool bodies = on_device_beside(h->system) & BESIDE_BODIES;
     const uint32_t places = isfinite(m->task.reach) ? (m->task.particles + 3) / 4 * 16 : 0,
                    *most = m->task.waves.most,
                    phases = m->task.waves.count
                                 ? WALK_PHASED * 2 * (most[0] + most[1] + most[2] + 3)
                                 : 0;
-    return WALK_BATCH_BYTES + threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places +
+    return (bodies ? WALK_BODIES_BATCH_BYTES : WALK_BATCH_BYTES) +
+           threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places +
            phases * 2 * (uint32_t)sizeof(double);
 }
 
@@ -282,7 +300,7 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->end = n - done < some ? n : done + some;
         const int code = on_device_launch_with(
-            host, k->make, walkers, threads, shared_bytes(m, threads),
+            host, k->make, walkers, threads, shared_bytes(h, m, threads),
             (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
         if (code) return code;
     }
@@ -368,6 +386,11 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                               "a trial move would break a rigid molecule, in walker %d and sweep "
                               "%llu: sites move together, as PLUGMC_MOLECULE_DISPLACED has it",
                               w, (unsigned long long)r->sweep);
+        if (r->stopped == WALK_NO_ORIENTATION)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              "a trial move turns what has no orientation, or to one that is none, "
+                              "in walker %d and sweep %llu",
+                              w, (unsigned long long)r->sweep);
         if (r->stopped == WALK_NO_KIND || r->stopped == WALK_CHOICES || r->stopped == WALK_ON_HOST)
             return host->fail(
                 host->context, PLUGMC_ERROR_STATE,
@@ -393,7 +416,7 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
     size_t row = 0;
     int code = make_memory(h, host, &m);
     if (!code &&
-        shared_bytes(m, WALK_THREADS) + STATIC_SHARED > (uint32_t)host->gpu->shared_per_block)
+        shared_bytes(h, m, WALK_THREADS) + STATIC_SHARED > (uint32_t)host->gpu->shared_per_block)
         return PLUGMC_UNANSWERED;
     if (!code) code = begin(h, host, k, m);
     if (!code) code = on_device_bias(h, host, mover, &bias);

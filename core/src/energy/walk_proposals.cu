@@ -36,8 +36,13 @@ typedef struct walk_single {
     uint32_t centre;
     short was, comes, full, trial_positions;
     signed char kind, move, state, stopped;
+#if WALK_BODIES
+    plugmc_orientation turned; /* of who comes, or of the one that is displaced */
+#endif
 } walk_single;
-static_assert(sizeof(walk_single) * WALK_AT_ONCE == WALK_BATCH_BYTES, "bytes of a batch");
+static_assert(sizeof(walk_single) * WALK_AT_ONCE ==
+                  (WALK_BODIES ? WALK_BODIES_BATCH_BYTES : WALK_BATCH_BYTES),
+              "bytes of a batch");
 
 /* How far a batch has got. */
 typedef struct walk_progress {
@@ -74,6 +79,7 @@ PLUGMC_FN int walk_is_possible(const walk_task *t, const walk_call *call, const 
     if ((trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_INSERTED) &&
         !walk_is_position(trial->position))
         result->stopped = WALK_NOWHERE;
+    if (!walk_turns_rightly(trial)) result->stopped = WALK_NO_ORIENTATION;
     if (result->stopped) return 0;
     if (trial->particle < 0) return 0; /* nobody is there */
     if (trial->kind == PLUGMC_SWAPPED && trial->particle == trial->other) return 0;
@@ -110,8 +116,8 @@ PLUGMC_FN void walk_begin_trial(const walk_task &t, const walk_call &call, const
 #if WALK_MOLECULES
     trial->molecules = t.molecules;
     trial->with_sites = a->count;
-    trial->orientations = t.orientations + (uint64_t)blockIdx.x * t.particles;
 #endif
+    if (WALK_ORIENTED) trial->orientations = t.orientations + (uint64_t)blockIdx.x * t.particles;
 }
 
 /* For the decision. */
@@ -156,6 +162,9 @@ PLUGMC_FN walk_single walk_proposed(const walk_task &t, const walk_call &call, c
     one.comes = (short)part[0].comes;
     one.within = part[0].within;
     one.centre = part[0].centre;
+#if WALK_BODIES
+    one.turned = part[0].turned;
+#endif
     one.trial_positions = (short)trial.trial_positions;
     one.log_factor = trial.log_factor;
     one.u = walk_random(&call, &trial);
@@ -218,6 +227,11 @@ PLUGMC_FN void walk_read(const walk_single *one, plugmc_trial *trial, walk_part 
     part->skip[1] = one->kind == PLUGMC_SWAPPED ? one->other : -1;
     part->centre = one->centre;
     part->within = one->within;
+#if WALK_BODIES
+    part->turned = one->turned;
+    trial->turns =
+        one->kind == PLUGMC_DISPLACED; /* its orientation is known, also where it stays */
+#endif
 }
 
 /* Adds the trials of a batch of n to the result. */

@@ -110,7 +110,8 @@ uint32_t on_device_beside(const plugmc_system *system)
 {
     const bool reservoir = system->molecules && system->changes & PLUGMC_CHANGED_COUNT;
     return (system->molecules ? BESIDE_MOLECULES : 0u) |
-           (on_device_waves(system) ? BESIDE_WAVES : 0u) | (reservoir ? BESIDE_RESERVOIR : 0u);
+           (on_device_waves(system) ? BESIDE_WAVES : 0u) | (reservoir ? BESIDE_RESERVOIR : 0u) |
+           (system->bodies && !system->molecules ? BESIDE_BODIES : 0u);
 }
 
 /* A copy of `bytes` on the device. */
@@ -206,8 +207,7 @@ int on_device_kinds(const plugmc_host *host, plugmc_device_pointer *out)
     return put(host, &all, sizeof all, out);
 }
 
-int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_task *task,
-                         plugmc_device_pointer *orientations)
+int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_task *task)
 {
     const plugmc_system *system = h->system;
     const size_t species = (size_t)system->species_count;
@@ -217,15 +217,9 @@ int walk_setup_molecules(const hamiltonian *h, const plugmc_host *host, walk_tas
     for (size_t s = 0; s < species; s++) fixed[s] = h->free.fixed[s] ? h->free.count[s] : -1;
     int code = put(host, h->free.first, (species + 1) * sizeof *h->free.first, &first);
     if (!code) code = put(host, fixed, sizeof fixed, &count);
-    if (!code)
-        code = host->gpu->allocate(host->context,
-                                   (size_t)system->walkers * (size_t)system->particles *
-                                       sizeof(plugmc_orientation),
-                                   orientations);
     if (code) return code;
     task->molecules = at_device(h->device->molecules);
     task->free_first = at_device(first);
     task->free_count = at_device(count);
-    task->orientations = at_device(*orientations);
     return PLUGMC_OK;
 }

@@ -21,7 +21,6 @@ typedef struct walk_weights {
 /* Brings them up to date with the boxes [walkers]. */
 int walk_weigh_waves(const hamiltonian *, const plugmc_host *, const plugmc_box *, walk_weights *,
                      const walk_waves *);
-/* Sets what the task has of molecules, and *orientations, memory for [walkers][particles] of them, unless there are none. */
-int walk_setup_molecules(const hamiltonian *, const plugmc_host *, walk_task *,
-                         plugmc_device_pointer *orientations);
+/* Sets what the task has of molecules, unless there are none. */
+int walk_setup_molecules(const hamiltonian *, const plugmc_host *, walk_task *);
 #endif

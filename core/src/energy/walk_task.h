@@ -9,7 +9,13 @@
 enum { WALK_THREADS = 256, WALK_MOVES = 4 };
 /* Trials that are proposed at once, and their bytes of shared memory; groups of four particles that a thread compares before
  * its warp lists who is near, and the length of that list. */
-enum { WALK_AT_ONCE = 32, WALK_BATCH_BYTES = 104 * WALK_AT_ONCE, WALK_ROWS = 4, WALK_LISTED = 512 };
+enum {
+    WALK_AT_ONCE = 32,
+    WALK_BATCH_BYTES = 104 * WALK_AT_ONCE,
+    WALK_BODIES_BATCH_BYTES = 120 * WALK_AT_ONCE,
+    WALK_ROWS = 4,
+    WALK_LISTED = 512
+};
 /* Particles of a change whose phases of waves are in shared memory at a time. */
 enum { WALK_PHASED = 4 };
 /* Counts of a bin, as in bias.h. */
@@ -17,7 +23,7 @@ enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle that
  * does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the GPU
  * source; or a rigid molecule would have been broken, or is of a kind that does not come and leave, or has too many
- * choices; or the kind of trial is made on the host alone. */
+ * choices; or the kind of trial is made on the host alone; or it turns what has no orientation. */
 enum {
     WALK_LOST = 1,
     WALK_UNKNOWN,
@@ -28,7 +34,8 @@ enum {
     WALK_BROKEN,
     WALK_NO_KIND,
     WALK_CHOICES,
-    WALK_ON_HOST
+    WALK_ON_HOST,
+    WALK_NO_ORIENTATION
 };
 
 /* A many-body term that is a sum over waves (plugmc_waves); the structure factors of each walker belong to
@@ -67,10 +74,11 @@ typedef struct walk_task {
     const int32_t *molecule;
     /* [walkers][particles]: 1 for the members of a group while its displacement is tried, else 0. */
     uint32_t *grouped;
-    /* Rigid molecules; NULL: there are none. Then [walkers][particles] orientations, and of the particles in no molecule
-     * [species] the first one, and how many there are where that does not change, else -1. */
+    plugmc_orientation *
+        orientations; /* [walkers][particles], of bodies and rigid molecules; NULL: there are none */
+    /* Rigid molecules; NULL: there are none. Then of the particles in no molecule [species] the first one, and how many
+     * there are where that does not change, else -1. */
     const plugmc_molecules *molecules;
-    plugmc_orientation *orientations;
     const int64_t *free_first, *free_count;
     walk_waves waves; /* 0: there are none */
 } walk_task;
@@ -134,9 +142,9 @@ typedef struct walk_around {
     const int64_t *of_mover; /* [species] whom movers know: without sites of molecules */
     plugmc_images images;
     uint32_t *grouped;
-    plugmc_orientation *orientations; /* of rigid molecules */
-    int32_t picks;                    /* 1: neighbours are picked by walk_coarse_places */
-    uint32_t thread, threads;         /* that share the neighbours: of a warp, or of the block */
+    plugmc_orientation *orientations;
+    int32_t picks;            /* 1: neighbours are picked by walk_coarse_places */
+    uint32_t thread, threads; /* that share the neighbours: of a warp, or of the block */
 } walk_around;
 #endif
 

@@ -47,11 +47,12 @@ double device_gain(const engine *engine)
     return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
 }
 
-/* A mover that does not ask the core, and runs on a GPU. */
-static bool moves_by_itself(const engine *engine)
+/* A mover that runs on a GPU, without the core unless `by_core`. */
+static bool any_on_gpu(const engine *engine, bool by_core)
 {
     for (int k = 0; k < engine->mover_count; k++)
-        if (!engine->movers[k].by_core && engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU)
+        if (engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU &&
+            (by_core || !engine->movers[k].by_core))
             return true;
     return false;
 }
@@ -65,12 +66,13 @@ static const char *moves_molecules(const engine *engine)
     return NULL;
 }
 
-/* Whether bodies can be on a GPU. Rigid molecules are moved there by the core, and by movers that say so; for other bodies the core
- * has no energies there, so that a mover has to. */
+/* Whether particles with orientations can be on a GPU: either bodies or rigid molecules, which the core moves there, and movers
+ * that say so. Where there are both, the core has no energies there, so that a mover has to move them. */
 static bool keeps_bodies_there(const engine *engine)
 {
-    if (!engine->system.molecules || any_bodies(&engine->system)) return moves_by_itself(engine);
-    return !moves_molecules(engine);
+    const bool bodies = any_bodies(&engine->system);
+    if (bodies) return any_on_gpu(engine, !engine->system.molecules);
+    return !engine->system.molecules || !moves_molecules(engine);
 }
 
 /* A many-body term whose forces a mover follows, and that is evaluated on the CPU only. NULL: there is none. */

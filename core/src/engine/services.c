@@ -106,6 +106,7 @@ static int host_view(plugmc_context *context, const double *positions, int32_t o
                          room, VIEW_2_0);
     view_clear(context->stage);
     context->stage->gpu = context->gpu;
+    context->stage->without_orientations = room <= offsetof(plugmc_view, orientations);
     const int code = view_of(context->stage, positions, on_device, 0, &whole);
     if (room < whole.size) whole.size = room;
     memcpy(out, &whole, whole.size);

@@ -130,7 +130,7 @@ int view_of(view_stage *stage, const double *positions, int on_device, uint64_t 
         code = state->array(state, PLUGMC_STATE_COUNT, PLUGMC_ON_HOST, PLUGMC_READ, &count, NULL);
     if (!code && on_device)
         code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &there, NULL);
-    if (!code && stage->system->bodies)
+    if (!code && stage->system->bodies && !stage->without_orientations)
         code = state->array(state, PLUGMC_STATE_ORIENTATION, PLUGMC_ON_HOST, PLUGMC_READ,
                             &orientations, NULL);
     *out = (plugmc_view){

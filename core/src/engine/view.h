@@ -2,6 +2,8 @@
 #ifndef PLUGMC_RUN_VIEW_H
 #define PLUGMC_RUN_VIEW_H
 
+#include <stdbool.h>
+
 #include "gpu/gpu.h"
 #include "plugmc/everything.h"
 
@@ -37,6 +39,8 @@ typedef struct view_stage {
     const double *elsewhere;
     /* The share of this process. Zeroed: all particles are there. */
     plugmc_share share;
+    /* Nobody asks for orientations, which would be copied to the host. */
+    bool without_orientations;
     cell_lists here, there;
 } view_stage;
 
