@@ -13,6 +13,7 @@ enum {
     MOST_MET = 8192,   /* each trial meets all particles, where the host meets those nearby */
     PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
     WARPS_ON_EACH = 16,         /* multiprocessor: as many as registers allow */
+    BODIES_AT_ONCE = 4,         /* trials of a warp whose pairs it looks at together */
     STATIC_SHARED = 18432 /* bytes: members of the largest group, and what else a kernel has */
 };
 
@@ -316,7 +317,10 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
     const uint32_t warps = warps_for(h->system, host->gpu), threads = 32 * warps;
     const uint64_t a_trial = met * (uint64_t)particles_tried(h->system, choices),
                    some = a_trial < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / a_trial : 1;
-    call->evaluated = warps == 1 ? 2 : warps; /* two by one warp, as decisions take long */
+    const bool pooled = on_device_beside(h->system) & BESIDE_BODIES;
+    call->evaluated = pooled       ? BODIES_AT_ONCE * warps
+                      : warps == 1 ? 2 /* as decisions take long */
+                                   : warps;
     for (uint64_t done = 0; done < n; done += some) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->end = n - done < some ? n : done + some;
