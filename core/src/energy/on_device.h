@@ -54,7 +54,7 @@ typedef struct walk_memory walk_memory;
 
 /* walk.cu with the GPU source of a mover, and the mover's parameters on the device. */
 typedef struct walk_kernels {
-    plugmc_kernel *begin, *make, *end;
+    plugmc_kernel *begin, *make, *total, *end;
     plugmc_device_pointer parameters;
 } walk_kernels;
 

@@ -125,6 +125,7 @@ static int find_kernels(hamiltonian *h, const plugmc_host *host, const plugmc_pl
     if (swaps && !code) code = host->gpu->kernel(host->context, &text, "trials_end", &k->end);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_begin", &k->walk.begin);
     if (!code) code = host->gpu->kernel(host->context, &text, make, &k->walk.make);
+    if (!code) code = host->gpu->kernel(host->context, &text, "walk_total", &k->walk.total);
     if (!code) code = host->gpu->kernel(host->context, &text, "walk_end", &k->walk.end);
     free(joined);
     return code;

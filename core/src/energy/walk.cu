@@ -25,6 +25,39 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     positions[3 * k + 2] = t.z[k];
 }
 
+/* results[walkers]: the sums of trials and accepted ones over all walkers; whether any was stopped, or had no free slot. By one
+ * block. */
+extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
+    walk_total(uint32_t walkers, walk_result *results)
+{
+    __shared__ unsigned long long sums[2 * WALK_MOVES];
+    walk_result mine = {};
+    if (threadIdx.x < 2 * WALK_MOVES) sums[threadIdx.x] = 0;
+    for (uint32_t w = threadIdx.x; w < walkers; w += ENERGIES_THREADS) {
+        const walk_result *r = &results[w];
+        for (int move = 0; move < WALK_MOVES; move++) {
+            mine.trials[move] += r->trials[move];
+            mine.accepted[move] += r->accepted[move];
+        }
+        mine.stopped |= r->stopped;
+        mine.full |= r->full;
+    }
+    const int stopped = __syncthreads_or(mine.stopped), full = __syncthreads_or(mine.full);
+    for (int move = 0; move < WALK_MOVES; move++) {
+        atomicAdd(&sums[move], (unsigned long long)mine.trials[move]);
+        atomicAdd(&sums[WALK_MOVES + move], (unsigned long long)mine.accepted[move]);
+    }
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (int move = 0; move < WALK_MOVES; move++) {
+        mine.trials[move] = sums[move];
+        mine.accepted[move] = sums[WALK_MOVES + move];
+    }
+    mine.stopped = stopped != 0;
+    mine.full = full != 0;
+    results[walkers] = mine;
+}
+
 /* ---- A trial ------------------------------------------------------------------------------------- */
 
 /* The change of -ln p, and whether it is forbidden. */

@@ -13,6 +13,7 @@ enum {
     MOST_MET = 8192,   /* each trial meets all particles, where the host meets those nearby */
     PAIRS_AT_A_TIME = 10000000, /* that a walker meets in a launch, 0.1 s or so */
     WARPS_ON_EACH = 16,         /* multiprocessor: as many as registers allow */
+    BODIES_AT_ONCE = 4,         /* trials of a warp whose pairs it looks at together */
     STATIC_SHARED = 18432 /* bytes: members of the largest group, and what else a kernel has */
 };
 
@@ -23,8 +24,9 @@ struct walk_memory {
     walk_weights weights;
     double *host_step; /* [walkers], as on the device if `stepped` */
     bool stepped;
-    walk_result *outcomes; /* [walkers] */
-    int64_t *host_counts;  /* [walkers][species] */
+    walk_result *outcomes; /* [walkers]; if they are not `each`, of all together, in outcomes[0] */
+    bool each;
+    int64_t *host_counts; /* [walkers][species] */
 };
 
 /* Totals that depend on counts are in a table, in a box that stays. */
@@ -145,7 +147,7 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
         code = host->gpu->allocate(host->context, walkers * species * sizeof(int64_t), &m->counts);
     if (!code) code = host->gpu->allocate(host->context, walkers * sizeof(double), &m->step);
     if (!code)
-        code = host->gpu->allocate(host->context, walkers * sizeof *m->outcomes, &m->results);
+        code = host->gpu->allocate(host->context, (walkers + 1) * sizeof *m->outcomes, &m->results);
     if (!code)
         code =
             host->gpu->upload(host->context, first, system->first, (species + 1) * sizeof(int64_t));
@@ -287,6 +289,26 @@ static int64_t particles_tried(const plugmc_system *system, int32_t choices)
     return choices > 1 ? sites * choices : sites;
 }
 
+/* Results of each walker are brought only where they differ in meaning: on a ladder, and if a walker was stopped or lacks room. */
+static int bring_results(const hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
+                         walk_memory *m)
+{
+    uint32_t walkers = (uint32_t)h->system->walkers;
+    const size_t bytes = sizeof *m->outcomes;
+    int code = PLUGMC_OK;
+    m->each = h->system->rungs > 1;
+    if (!m->each) {
+        code = on_device_launch(host, k->total, 1, ENERGIES_THREADS,
+                                (void *[]){&walkers, &m->results});
+        if (!code)
+            code = host->gpu->download(host->context, m->outcomes, m->results + walkers * bytes,
+                                       bytes);
+        if (!code) m->each = m->outcomes->stopped || m->outcomes->full;
+    }
+    if (code || !m->each) return code;
+    return host->gpu->download(host->context, m->outcomes, m->results, walkers * bytes);
+}
+
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
                 walk_call *call, walk_bias *bias, uint64_t n, int32_t choices)
 {
@@ -295,7 +317,10 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
     const uint32_t warps = warps_for(h->system, host->gpu), threads = 32 * warps;
     const uint64_t a_trial = met * (uint64_t)particles_tried(h->system, choices),
                    some = a_trial < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / a_trial : 1;
-    call->evaluated = warps == 1 ? 2 : warps; /* two by one warp, as decisions take long */
+    const bool pooled = on_device_beside(h->system) & BESIDE_BODIES;
+    call->evaluated = pooled       ? BODIES_AT_ONCE * warps
+                      : warps == 1 ? 2 /* as decisions take long */
+                                   : warps;
     for (uint64_t done = 0; done < n; done += some) {
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->end = n - done < some ? n : done + some;
@@ -304,8 +329,7 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
             (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
         if (code) return code;
     }
-    return host->gpu->download(host->context, m->outcomes, m->results,
-                               walkers * sizeof *m->outcomes);
+    return bring_results(h, host, k, m);
 }
 
 /* Counts of particles as they are now, in the state and on the host. */
@@ -334,7 +358,7 @@ static int end(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, w
         ((uint64_t)m->task.walkers * m->task.particles + ENERGIES_THREADS - 1) / ENERGIES_THREADS;
     double *positions;
     uint64_t any = 0;
-    for (int32_t w = 0; w < h->system->walkers; w++)
+    for (int32_t w = 0; w < (m->each ? h->system->walkers : 1); w++)
         for (int32_t move = 0; move < WALK_MOVES; move++) any += m->outcomes[w].accepted[move];
     if (!any) return PLUGMC_OK;
     int code = plugmc_state_positions(h->state, PLUGMC_ON_DEVICE, PLUGMC_WRITE, &positions);
@@ -351,7 +375,8 @@ static int end(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, w
 static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memory *m,
                         int32_t moves)
 {
-    for (int32_t w = 0; w < h->system->walkers; w++) {
+    const int32_t walkers = m->each ? h->system->walkers : 1;
+    for (int32_t w = 0; w < walkers; w++) {
         const walk_result *r = &m->outcomes[w];
         for (int32_t k = 0; k < moves; k++) {
             h->walkers[w].counts[k].trials += r->trials[k];
@@ -359,7 +384,7 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
         }
         if (r->full) h->walkers[w].full = r->full;
     }
-    for (int32_t w = 0; w < h->system->walkers; w++) {
+    for (int32_t w = 0; w < walkers; w++) {
         const walk_result *r = &m->outcomes[w];
         const plugmc_not_a_number where = {
             .size = sizeof where, .walker = w, .particle = r->particle, .sweep = r->sweep};
