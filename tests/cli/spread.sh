@@ -645,6 +645,11 @@ test_lost_process_of_spread_disks_on_a_gpu()
     PLUGMC_PEER_MEMORY=off lost_of_two
     DEVICE=gpu disks
     PLUGMC_NCCL=off lost_of_two
+}
+
+test_lost_process_of_spread_bodies_on_a_gpu()
+{
+    gpus 2
     DEVICE=gpu hexagons
     lost_of_two
 }
