@@ -164,6 +164,14 @@ test_bodies_spread_over_processes()
     numbers=3 spread
 }
 
+# Two walkers at two temperatures over four processes.
+test_walkers_of_bodies_spread_over_processes()
+{
+    patches "0.5 0.8"
+    change 's/^seed/walkers = 2\nseed/'
+    numbers=4 spread
+}
+
 test_several_sweeps_of_bodies_at_once_spread_over_processes()
 {
     hexagons
@@ -496,7 +504,15 @@ test_bodies_spread_over_processes_on_a_gpu()
         DEVICE=gpu $which
         numbers="2 3" spread_bodies
     done
+}
+
+test_walkers_of_bodies_spread_over_processes_on_a_gpu()
+{
+    gpu
     DEVICE=gpu hexagons
+    change 's/^seed/walkers = 2\nseed/'
+    numbers=4 spread_bodies
+    DEVICE=gpu patches "0.5 0.8"
     change 's/^seed/walkers = 2\nseed/'
     numbers=4 spread_bodies
 }
@@ -629,6 +645,11 @@ test_lost_process_of_spread_disks_on_a_gpu()
     PLUGMC_PEER_MEMORY=off lost_of_two
     DEVICE=gpu disks
     PLUGMC_NCCL=off lost_of_two
+}
+
+test_lost_process_of_spread_bodies_on_a_gpu()
+{
+    gpus 2
     DEVICE=gpu hexagons
     lost_of_two
 }

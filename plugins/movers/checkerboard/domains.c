@@ -29,12 +29,13 @@ domain own_domain(const checkerboard *me)
 }
 
 /* So many sweeps that a hundredth or two of all layers are swept twice for them. A GPU has swept two hundred rows of
- * hard disks in the time of a message: of those twentieths pay. Measured: bench/results/2026-11-26-spread-two-h100.md. */
+ * hard disks in the time of a message, and dozens of rows of bodies: of those twentieths pay. Measured:
+ * bench/results/2026-11-26-spread-two-h100.md. */
 static int sweeps_at_once(const checkerboard *me, const plugmc_host *host)
 {
-    enum { ENOUGH = 8, DOMAIN = 40, OF_DISKS = 8 };
-    const int around = (1 << me->cells.dimension) + 1,
-              domain = host->gpu && tiled(me) ? OF_DISKS : DOMAIN;
+    enum { ENOUGH = 8, DOMAIN = 40, OF_ROWS = 8 };
+    const int rows = host->gpu && (tiled(me) || (CB_BODIES && me->cells.dimension == 2));
+    const int around = (1 << me->cells.dimension) + 1, domain = rows ? OF_ROWS : DOMAIN;
     const int n = layers(me) / me->others.spread->parts / (domain * around);
     return n < 1 ? 1 : n < ENOUGH ? n : ENOUGH;
 }
