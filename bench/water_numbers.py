@@ -14,7 +14,7 @@ import sys
 import numpy
 
 DOWN, DOWN_TRIALS, UP, UP_TRIALS = range(4)
-BLOCKS = 16  # of a run, for errors
+BLOCKS = 8  # of a run, for errors
 
 
 def take(path, to):
