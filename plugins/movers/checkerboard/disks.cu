@@ -29,6 +29,12 @@ PLUGMC_FN float cb_least(float a, float b, float c)
     return plugmc_float_of_bits((uint32_t)(least < z ? least : z));
 }
 
+PLUGMC_FN float cb_less(float a, float b)
+{
+    const int x = (int)plugmc_bits(a), y = (int)plugmc_bits(b);
+    return plugmc_float_of_bits((uint32_t)(x < y ? x : y));
+}
+
 /* x, which the compiler is not to compute again from what it came from. */
 PLUGMC_FN float cb_keep(float x)
 {
@@ -81,17 +87,18 @@ PLUGMC_FN cb_choice cb_choose(plugmc_seed seed, uint64_t sweep, int walker, uint
     return choice;
 }
 
-/* What is near an active cell, in shared memory. Slots are CB_OWN_STEP, CB_MIDDLE_STEP and CB_SIDE_STEP
- * disks apart. */
+/* Where the disks of an active cell and of those around it are. Slots are CB_OWN_STEP, CB_MIDDLE_STEP and
+ * CB_SIDE_STEP disks apart. */
 typedef struct cb_around {
-    float2 *own;             /* slot 0 of the cell */
+    float2 *own;     /* slot 0 of the cell, in shared memory */
+    uint32_t fourth; /* neighbours with a fourth disk: bit 9 column + 3 row + 2, columns and
+                        rows from 0 to 2: the highest of the three bits of a count */
+#if CB_PATCH
     const float2 *middle[2]; /* of the cells below and above */
     const float2 *side[3]; /* of those to the left, in the row below, its own and the row above; the
                                 cell to the right comes next to it */
-    uint32_t fourth;       /* neighbours with a fourth disk: bit 9 column + 3 row + 2, columns and
-                                rows from 0 to 2: the highest of the three bits of a count */
-#if !CB_PATCH
-    const cb_vector *fourths; /* which are in memory, and here in each row and column */
+#else
+    const cb_vector *disks; /* in memory, and here in each row and column */
     int rows[3], columns[3];
 #endif
 } cb_around;
@@ -106,23 +113,43 @@ typedef struct cb_around {
 #define CB_SIDE_STEP CB_PLACES
 #else
 #define CB_OWN_STEP CB_BLOCK
-#define CB_MIDDLE_STEP CB_BLOCK
-#define CB_SIDE_STEP (CB_BLOCK + 1)
 #endif
 
-/* The fourth disk of a neighbour. */
-PLUGMC_FN float2 cb_fourth(const cb_around *around, int row, int column)
+/* Disk k of a neighbour. */
+PLUGMC_FN float2 cb_near_disk(const cb_around *around, int row, int column, int k)
 {
 #if CB_PATCH
     const float2 *side = row == 0 ? around->side[0] : row == 1 ? around->side[1] : around->side[2];
     const float2 *middle = row == 0 ? around->middle[0] : around->middle[1];
-    return column == 1 ? middle[3 * CB_MIDDLE_STEP] : side[3 * CB_SIDE_STEP + column / 2];
+    return column == 1 ? middle[k * CB_MIDDLE_STEP] : side[k * CB_SIDE_STEP + column / 2];
 #else
     const int r = row == 0 ? around->rows[0] : row == 1 ? around->rows[1] : around->rows[2];
-    return around->fourths[r + (column == 0   ? around->columns[0]
-                                : column == 1 ? around->columns[1]
-                                              : around->columns[2])];
+    return around->disks[k * CB_PITCH + r +
+                         (column == 0   ? around->columns[0]
+                          : column == 1 ? around->columns[1]
+                                        : around->columns[2])];
 #endif
+}
+
+/* Whether a disk is free of those that the sums of cb_try leave open: of the fourth disks of neighbours, or of
+ * all their disks. Rare: small rather than fast. */
+PLUGMC_FN bool cb_is_free(const cb_around *around, cb_walls walls, float x, float y, bool of_all)
+{
+    const float contact = cb_contact_of(walls, 0);
+    uint32_t rest = of_all ? 0x4920924u : around->fourth; /* all cells but the one in the middle */
+    bool free = true;
+#pragma unroll 1
+    for (; rest; rest &= rest - 1) {
+        const int bit = __ffs((int)rest) - 1, c = bit / 3, column = c / 3, row = c - 3 * column;
+        const int n = 3 + (int)(around->fourth >> bit & 1u);
+#pragma unroll 1
+        for (int k = of_all ? 0 : 3; k < n; k++) {
+            const float2 j = cb_near_disk(around, row, column, k);
+            free = free && cb_distance(walls, (x - (float)(column - 1)) - j.x,
+                                       (y - (float)(row - 1)) - j.y) >= contact;
+        }
+    }
+    return free;
 }
 
 /* The disks of a cell after its trial moves. */
@@ -131,18 +158,24 @@ typedef struct cb_moved {
     uint32_t slots, accepted; /* slot of disk k, 2 bits each */
 } cb_moved;
 
-/* The trial moves of a cell with n disks, one at least. */
-PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_walls walls, int n)
+/* The first three slots of the cells around, 24 disks: those of the columns to the left and to the right, row by
+ * row, then those below and above. */
+enum { CB_AROUND_DISKS = 24 };
+#define CB_ROW_OF(e) ((e) < 18 ? (e) / 6 : 2 * (((e) - 18) / 3))
+#define CB_COLUMN_OF(e) ((e) < 18 ? 2 * ((e) / 3 % 2) : 1)
+
+/* The trial moves of a cell with n disks, one at least. around_it: the first three slots of the cells around,
+ * relative to the centres of those. */
+PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
+                          const float2 around_it[CB_AROUND_DISKS], cb_walls walls, int n)
 {
     /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
      * to these, so that no sum below is negative */
-    float jx[24], jy[24], jj[24];
+    float jx[CB_AROUND_DISKS], jy[CB_AROUND_DISKS], jj[CB_AROUND_DISKS];
 #pragma unroll
-    for (int e = 0; e < 24; e++) {
-        const int r = e < 18 ? e / 6 : 2 * ((e - 18) / 3), slot = e % 3;
-        const int column = e < 18 ? 2 * (e / 3 % 2) : 1;
-        const float2 j = column == 1 ? around->middle[r / 2][slot * CB_MIDDLE_STEP]
-                                     : around->side[r][slot * CB_SIDE_STEP + column / 2];
+    for (int e = 0; e < CB_AROUND_DISKS; e++) {
+        const int r = CB_ROW_OF(e), column = CB_COLUMN_OF(e);
+        const float2 j = around_it[e];
         jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
         jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
         const float uy = jy[e] * walls.ratio_y;
@@ -154,51 +187,42 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_w
 #pragma unroll
     for (int k = 0; k < 4; k++) queue[k] = around->own[(order >> 2 * k & 3u) * CB_OWN_STEP];
     const float contact = cb_contact_of(walls, 0);
+    /* Gaps below this are looked at again: where there are fourth disks, all of them. */
+    const float doubt = around->fourth || n == 4 ? PLUGMC_NOWHERE : CB_DOUBT;
 #pragma unroll
     for (int trial = 0; trial < CB_TRIALS; trial++) {
         const float new_x = queue[0].x + choice->dx[trial], new_y = queue[0].y + choice->dy[trial];
-        const float inside = cb_least(cb_distance(walls, new_x - queue[1].x, new_y - queue[1].y),
-                                      cb_distance(walls, new_x - queue[2].x, new_y - queue[2].y),
-                                      cb_distance(walls, new_x - queue[3].x, new_y - queue[3].y));
+        const float one = cb_distance(walls, new_x - queue[1].x, new_y - queue[1].y),
+                    two = cb_distance(walls, new_x - queue[2].x, new_y - queue[2].y);
         /* 1 + |r - j|^2 - |r|^2, positive for any r within the cell; two chains of minima, since
          * one is as slow as it is long */
-        const float twice_x = -2.0f * new_x,
-                    twice_y = -2.0f * (walls.ratio_y * walls.ratio_y) * new_y;
-        float near[2] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE};
+        const float twice_x = cb_keep(-2.0f * new_x),
+                    twice_y = cb_keep(-2.0f * (walls.ratio_y * walls.ratio_y) * new_y);
+        float d[CB_AROUND_DISKS];
 #pragma unroll
-        for (int e = 0; e < 24; e += 2) {
-            const float d = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
-            const float f = fmaf(jx[e + 1], twice_x, fmaf(jy[e + 1], twice_y, jj[e + 1]));
-            near[e / 2 % 2] = cb_least(near[e / 2 % 2], d, f);
-        }
-        const float gap =
-            fminf(near[0], near[1]) + (cb_distance(walls, new_x, new_y) - (contact + 1.0f));
-        bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f &&
-                      inside >= contact && gap > -CB_DOUBT;
-        if (accept && (gap < CB_DOUBT || around->fourth)) {
-            if (gap < CB_DOUBT)
-#pragma unroll 1
-                for (int k = 0; k < 3; k++)
+        for (int e = 0; e < CB_AROUND_DISKS; e++)
+            d[e] = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
+        float near[2] = {cb_least(d[0], d[1], d[2]), cb_least(d[12], d[13], d[14])};
 #pragma unroll
-                    for (int r = 0; r < 3; r++) {
-                        const float row = new_y - (float)(r - 1);
-                        const float2 a = around->side[r][k * CB_SIDE_STEP],
-                                     c = around->side[r][k * CB_SIDE_STEP + 1];
-                        accept = accept &&
-                                 cb_distance(walls, (new_x + 1.0f) - a.x, row - a.y) >= contact &&
-                                 cb_distance(walls, (new_x - 1.0f) - c.x, row - c.y) >= contact;
-                        if (r == 1) continue;
-                        const float2 b = around->middle[r / 2][k * CB_MIDDLE_STEP];
-                        accept = accept && cb_distance(walls, new_x - b.x, row - b.y) >= contact;
-                    }
-            for (uint32_t rest = accept ? around->fourth : 0; rest; rest &= rest - 1) {
-                const int c = (__ffs((int)rest) - 1) / 3, column = c / 3, r = c - 3 * column;
-                const float2 j = cb_fourth(around, r, column);
-                accept = accept && cb_distance(walls, (new_x - (float)(column - 1)) - j.x,
-                                               (new_y - (float)(r - 1)) - j.y) >= contact;
-            }
+        for (int e = 3; e < 11; e += 2) {
+            near[0] = cb_least(near[0], d[e], d[e + 1]);
+            near[1] = cb_least(near[1], d[e + 12], d[e + 13]);
         }
-        accepted += accept;
+        near[0] = cb_least(near[0], d[11], d[23]);
+        const float uy = walls.ratio_y * new_y;
+        float gap =
+            fminf(near[0], near[1]) + fmaf(uy, uy, fmaf(new_x, new_x, -(contact + 1.0f)));
+        /* `&`, since branches for some of the threads take longer than what they save */
+        const bool fits = (new_x >= -0.5f) & (new_x < 0.5f) & (new_y >= -0.5f) & (new_y < 0.5f) &
+                          (cb_less(one, two) >= contact);
+        if (fits && fabsf(gap) < doubt) {
+            bool free = cb_is_free(around, walls, new_x, new_y, gap < CB_DOUBT);
+            if (n == 4)
+                free = free && cb_distance(walls, new_x - queue[3].x, new_y - queue[3].y) >= contact;
+            gap = free ? 1.0f : -1.0f;
+        }
+        const bool accept = fits && gap > 0.0f;
+        if (accept) accepted++;
         const float2 tried = accept ? make_float2(new_x, new_y) : queue[0];
         queue[0] = n == 1 ? tried : queue[1];
         queue[1] = n == 2 ? tried : queue[2];
@@ -226,7 +250,6 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     const plugmc_seed seed = cb_seed_of(key);
     enum { KEPT = 3 };                             /* slots of neighbours */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
-    __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
     __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
                                                       and the one right of the last */
     __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
@@ -280,9 +303,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     for (int k = 0; k < KEPT; k++) {
 #pragma unroll
         for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
-        middle[0][k][t] = from_middle[0][k];
         own[k][t] = from_middle[1][k];
-        middle[1][k][t] = from_middle[2][k];
     }
     own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
     if (t < 3 * KEPT && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
@@ -307,13 +328,19 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         fourth |= (uint32_t)(n_middle[0] | n_middle[2] << 6) << 9 | counts_left[t + 1] << 18;
         const cb_around around = {
             &own[0][t],
-            {&middle[0][0][t], &middle[1][0][t]},
-            {&side[0][0][t], &side[1][0][t], &side[2][0][t]},
             fourth & 0x4924924u,
-            at + 3 * CB_PITCH,
+            at,
             {2 * rows[0] * HALF_ROW, 2 * rows[1] * HALF_ROW, 2 * rows[2] * HALF_ROW},
             {(1 - px) * HALF_ROW + left, px * HALF_ROW + own_column, (1 - px) * HALF_ROW + right}};
-        const cb_moved moved = cb_try(&choice, &around, walls, n);
+        float2 around_it[CB_AROUND_DISKS];
+#pragma unroll
+        for (int e = 0; e < CB_AROUND_DISKS; e++) {
+            const int r = CB_ROW_OF(e), column = CB_COLUMN_OF(e);
+            around_it[e] = column == 0   ? from_left[r][e % 3]
+                           : column == 1 ? from_middle[r][e % 3]
+                                         : side[r][e % 3][t + 1];
+        }
+        const cb_moved moved = cb_try(&choice, &around, around_it, walls, n);
         accepted = moved.accepted;
 #pragma unroll
         for (int k = 0; k < 4; k++)
@@ -434,10 +461,10 @@ PLUGMC_FN cb_around cb_look_around(cb_patch *patch, int x, int y)
     enum { ROW = 2 * CB_MOST_HALF };
     const int place = cb_place(x, y);
     cb_around around = {&patch->disk[0][place],
-                        {&patch->disk[0][place - ROW], &patch->disk[0][place + ROW]},
-                        {0, 0, 0},
                         (uint32_t)patch->count[place - ROW] << 9 |
-                            (uint32_t)patch->count[place + ROW] << 15};
+                            (uint32_t)patch->count[place + ROW] << 15,
+                        {&patch->disk[0][place - ROW], &patch->disk[0][place + ROW]},
+                        {0, 0, 0}};
 #pragma unroll
     for (int r = 0; r < 3; r++) {
         const int left = cb_place(x - 1, y + r - 1);
@@ -571,7 +598,11 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
                 cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
 #endif
             const cb_around around = cb_look_around(&patch, x, y);
-            const cb_moved moved = cb_try(&choice, &around, walls, n);
+            float2 around_it[CB_AROUND_DISKS];
+#pragma unroll
+            for (int e = 0; e < CB_AROUND_DISKS; e++)
+                around_it[e] = cb_near_disk(&around, CB_ROW_OF(e), CB_COLUMN_OF(e), e % 3);
+            const cb_moved moved = cb_try(&choice, &around, around_it, walls, n);
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 if (k < n) around.own[(moved.slots >> 2 * k & 3u) * CB_OWN_STEP] = moved.disk[k];
