@@ -242,6 +242,14 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
  * A block takes CB_BLOCK active cells of a row and keeps their surroundings in shared memory: first
  * three slots of the rows below and above, and of the columns in between, which neighbouring
  * threads share. A fourth disk in a neighbouring cell is rare and read from memory. */
+/* An address, which the compiler is not to compute again for other rows. */
+template <class T> PLUGMC_FN T *cb_known(T *address)
+{
+    size_t global = __cvta_generic_to_global(address);
+    asm("" : "+l"(global));
+    return (T *)__cvta_global_to_generic(global);
+}
+
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_subsweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
@@ -269,28 +277,31 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
 
     /* Everything is asked for before anything is used. Columns are places in a half row: its own in
-     * those of the same parity, the ones left and right of it in the others. */
+     * those of the same parity, the ones left and right of it in the others. Rows: places of cells from those of this one. */
     const uint8_t *n_of = count + (size_t)walker * CELLS;
     cb_vector *at = coordinate + (size_t)walker * SLOTS;
     const int own_column = q < HX ? q : HX - 1;
     const int left = q + px == 0 ? HX - 1 : q + px <= HX ? q + px - 1 : 0;
-    const int right = q + px < HX ? q + px : 0;
-    const int rows[3] = {y == 0 ? CB_MY - 1 : y - 1, y, y == CB_MY - 1 ? 0 : y + 1};
+    const int row = 2 * CB_PITCH, rows[3] = {y == 0 ? (CB_MY - 1) * row : -row, 0,
+                                             y == CB_MY - 1 ? (1 - CB_MY) * row : row};
+    const int same = 2 * y + px, other = 2 * y + 1 - px;
+    cb_vector *home = cb_known(at + (same * HALF_ROW + own_column));
+    const cb_vector *beside = cb_known(at + (other * HALF_ROW + left));
+    const uint8_t *n_home = cb_known(n_of + (same * CB_PITCH + own_column)),
+                  *n_beside = cb_known(n_of + (other * CB_PITCH + left));
     float2 from_left[3][4], from_middle[3][4];
     int n_left[3], n_middle[3];
 #pragma unroll
     for (int r = 0; r < 3; r++) {
-        const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
-        const cb_vector *a = at + (other * HALF_ROW + left),
-                        *b = at + (same * HALF_ROW + own_column);
+        const cb_vector *a = beside + (int64_t)rows[r] * CB_CAP,
+                        *b = home + (int64_t)rows[r] * CB_CAP;
 #pragma unroll
         for (int k = 0; k < KEPT; k++) from_left[r][k] = a[k * CB_PITCH];
 #pragma unroll
         for (int k = 0; k < (r == 1 ? 4 : KEPT); k++) from_middle[r][k] = b[k * CB_PITCH];
-        n_left[r] = n_of[other * CB_PITCH + left];
-        n_middle[r] = n_of[same * CB_PITCH + own_column];
+        n_left[r] = n_beside[rows[r]];
+        n_middle[r] = n_home[rows[r]];
     }
-    cb_vector *home = at + ((2 * y + px) * HALF_ROW + own_column);
 
     /* random numbers are drawn while memory answers */
     const cb_choice choice = cb_choose(seed, sweep, walker, cell, step);
@@ -308,30 +319,27 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
     if (t < 3 * KEPT && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
         const int edge = first + CB_BLOCK - 1 + px < HX ? first + CB_BLOCK - 1 + px : 0;
-        int other[3];
-#pragma unroll
-        for (int r = 0; r < 3; r++) other[r] = 2 * rows[r] + 1 - px;
         const int r = t / KEPT, k = t - KEPT * r,
-                  mine = r == 0   ? other[0]
-                         : r == 1 ? other[1]
-                                  : other[2];
-        side[r][k][CB_BLOCK] = at[mine * HALF_ROW + k * CB_PITCH + edge];
-        if (t == 0)
-            counts_left[CB_BLOCK] = (uint32_t)(n_of[other[0] * CB_PITCH + edge] |
-                                               n_of[other[1] * CB_PITCH + edge] << 3 |
-                                               n_of[other[2] * CB_PITCH + edge] << 6);
+                  there = r == 0 ? rows[0] : r == 1 ? 0 : rows[2];
+        side[r][k][CB_BLOCK] = at[other * HALF_ROW + there * CB_CAP + k * CB_PITCH + edge];
+        if (t == 0) {
+            const uint8_t *n_edge = n_of + (other * CB_PITCH + edge);
+            counts_left[CB_BLOCK] =
+                (uint32_t)(n_edge[rows[0]] | n_edge[0] << 3 | n_edge[rows[2]] << 6);
+        }
     }
     __syncthreads();
 
     uint32_t accepted = 0;
     if (n > 0) {
+        const int right = q + px < HX ? q + px : 0;
         fourth |= (uint32_t)(n_middle[0] | n_middle[2] << 6) << 9 | counts_left[t + 1] << 18;
         const cb_around around = {
             &own[0][t],
             fourth & 0x4924924u,
             at,
-            {2 * rows[0] * HALF_ROW, 2 * rows[1] * HALF_ROW, 2 * rows[2] * HALF_ROW},
-            {(1 - px) * HALF_ROW + left, px * HALF_ROW + own_column, (1 - px) * HALF_ROW + right}};
+            {rows[0] * CB_CAP, 0, rows[2] * CB_CAP},
+            {other * HALF_ROW + left, same * HALF_ROW + own_column, other * HALF_ROW + right}};
         float2 around_it[CB_AROUND_DISKS];
 #pragma unroll
         for (int e = 0; e < CB_AROUND_DISKS; e++) {

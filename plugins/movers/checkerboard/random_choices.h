@@ -128,7 +128,7 @@ PLUGMC_FN void cb_displacement_2(uint32_t word, float step_x, float step_y, floa
     uint32_t a = word & 0x3ffu, b = (word >> 10) & 0x3ffu, k = a > b ? a : b;
     /* numbers in [1, 2) with these bits: cheaper than converting integers */
     float r = plugmc_float_of_bits(0x3f800000u | k << 13) - (1.0f - 0x1p-11f);
-    float t = plugmc_float_of_bits(0x3f800000u | (word >> 20) << 11) - 1.0f;
+    float t = plugmc_float_of_bits(0x3f800000u | (word >> 20) << 11); /* one turn more */
     plugmc_sincos_turn(t, &sine, &cosine);
     *x = cb_round(r * cosine * step_x);
     *y = cb_round(r * sine * step_y);
