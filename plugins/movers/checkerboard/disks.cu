@@ -62,13 +62,35 @@ PLUGMC_FN uint32_t cb_order_of_four(uint32_t drawn, int n)
     return order | last << 6;
 }
 
+/* plugmc_draw with the keys of all rounds, which come as an argument: computed here they were 18 instructions of a
+ * thread. */
+PLUGMC_FN plugmc_random cb_draw(const cb_keys *keys, uint64_t sweep, uint32_t walker, uint32_t cell,
+                                uint32_t purpose, uint32_t draw)
+{
+#ifdef PLUGMC_FIRST_WALKER
+    walker += PLUGMC_FIRST_WALKER;
+#endif
+    uint32_t c[4] = {cell, (uint32_t)sweep,
+                     ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, walker};
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        const uint32_t high = plugmc_mulhi(0xD2511F53u, c[0]), low = 0xD2511F53u * c[0];
+        c[0] = plugmc_mulhi(0xCD9E8D57u, c[2]) ^ c[1] ^ keys->of[round][0];
+        c[1] = 0xCD9E8D57u * c[2];
+        c[2] = high ^ c[3] ^ keys->of[round][1];
+        c[3] = low;
+    }
+    const plugmc_random drawn = {{c[0], c[1], c[2], c[3]}};
+    return drawn;
+}
+
 /* What a cell does in a sub-sweep, before its particles are known. */
 typedef struct cb_choice {
     float dx[CB_TRIALS], dy[CB_TRIALS];
     uint32_t order; /* drawn from 2, 3 and 4 numbers: bit 0, bits 1 and 2, bits 3 and 4 */
 } cb_choice;
 
-PLUGMC_FN cb_choice cb_choose(plugmc_seed seed, uint64_t sweep, int walker, uint32_t cell,
+PLUGMC_FN cb_choice cb_choose(const cb_keys *keys, uint64_t sweep, int walker, uint32_t cell,
                               const float *step)
 {
     cb_choice choice;
@@ -77,11 +99,11 @@ PLUGMC_FN cb_choice cb_choose(plugmc_seed seed, uint64_t sweep, int walker, uint
 #pragma unroll
     for (int trial = 0; trial < CB_TRIALS; trial++) {
         if ((trial & 3) == 0)
-            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
+            random = cb_draw(keys, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
         cb_displacement_2(random.word[trial & 3], step_x, step_y, &choice.dx[trial],
                           &choice.dy[trial]);
     }
-    random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, 0);
+    random = cb_draw(keys, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, 0);
     choice.order = plugmc_below(random.word[1], 2) | plugmc_below(random.word[2], 3) << 1 |
                    plugmc_below(random.word[3], 4) << 3;
     return choice;
@@ -251,11 +273,10 @@ template <class T> PLUGMC_FN T *cb_known(T *address)
 }
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_subsweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_subsweep(cb_keys keys, const uint64_t *base, const cb_plan *plans, int batch, int index,
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow CB_WINDOW)
 {
-    const plugmc_seed seed = cb_seed_of(key);
     enum { KEPT = 3 };                             /* slots of neighbours */
     __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
     __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
@@ -304,7 +325,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     }
 
     /* random numbers are drawn while memory answers */
-    const cb_choice choice = cb_choose(seed, sweep, walker, cell, step);
+    const cb_choice choice = cb_choose(&keys, sweep, walker, cell, step);
     __syncwarp();
 
     const int n = q < HX ? n_middle[1] : 0;
@@ -529,12 +550,11 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
 }
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_sweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_sweep(cb_keys keys, const uint64_t *base, const cb_plan *plans, int batch, int index,
              const cb_walker *walkers, const cb_vector *from, const uint32_t *from_id,
              const uint8_t *from_count, cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
              uint8_t *__restrict__ to_count, unsigned long long *counts, int *overflow)
 {
-    const plugmc_seed seed = cb_seed_of(key);
     __shared__ cb_patch patch;
     __shared__ union {
 #if CB_CHOSEN
@@ -571,7 +591,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         int x, y;
         if (t >= cb_tasks(&region, part)) continue;
         cb_local_cell(&region, part, t, &x, &y);
-        const cb_choice choice = cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
+        const cb_choice choice = cb_choose(&keys, sweep, walker, cb_number_of(&region, x, y), step);
 #pragma unroll
         for (int trial = 0; trial < CB_TRIALS; trial++) {
             scratch.chosen[part].dx[trial][t] = choice.dx[trial];
@@ -603,7 +623,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             choice.order = scratch.chosen[part].order[t];
 #else
             const cb_choice choice =
-                cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
+                cb_choose(&keys, sweep, walker, cb_number_of(&region, x, y), step);
 #endif
             const cb_around around = cb_look_around(&patch, x, y);
             float2 around_it[CB_AROUND_DISKS];

@@ -54,6 +54,11 @@ typedef struct cb_window {
     int32_t own, owned;    /* the first layer of this process, and how many it has */
 } cb_window;
 
+/* The keys of the ten rounds of Philox4x32, word by word, which follow from the seed. */
+typedef struct cb_keys {
+    uint32_t of[10][2];
+} cb_keys;
+
 /* Windows of a sweep: of its sub-sweeps, and of the shift. */
 enum { CB_OF_SHIFT = 8, CB_WINDOWS };
 
