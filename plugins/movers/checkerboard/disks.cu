@@ -180,26 +180,47 @@ typedef struct cb_moved {
     uint32_t slots, accepted; /* slot of disk k, 2 bits each */
 } cb_moved;
 
-/* The first three slots of the cells around, 24 disks: those of the columns to the left and to the right, row by
- * row, then those below and above. */
-enum { CB_AROUND_DISKS = 24 };
-#define CB_ROW_OF(e) ((e) < 18 ? (e) / 6 : 2 * (((e) - 18) / 3))
-#define CB_COLUMN_OF(e) ((e) < 18 ? 2 * ((e) / 3 % 2) : 1)
+/* The first three slots of the cells around: 24 disks, or, if two threads share a cell, 12 for each of them: those
+ * of the row below and of the cell to the left, or of the row above and of the cell to the right. First comes that
+ * row, from the left to the right. */
+enum { CB_DISKS_AROUND = 24 / CB_SHARE };
 
-/* The trial moves of a cell with n disks, one at least. around_it: the first three slots of the cells around,
- * relative to the centres of those. */
+/* The row (0 to 2) and column of disk e; half: which of the two threads. */
+PLUGMC_FN int cb_row_of(int e, int half)
+{
+    if (CB_SHARE == 2) return e < 9 ? 2 * half : 1;
+    return e < 9 ? 0 : e < 18 ? 2 : 1;
+}
+PLUGMC_FN int cb_column_of(int e, int half)
+{
+    if (CB_SHARE == 2) return e < 9 ? e / 3 : 2 * half;
+    return e < 18 ? e % 9 / 3 : 2 * ((e - 18) / 3);
+}
+
+/* The least of both threads that share a cell, if they do. */
+PLUGMC_FN float cb_least_of_both(float x)
+{
+#if CB_SHARE == 2
+    return cb_less(x, __shfl_xor_sync(0xffffffffu, x, 1));
+#else
+    return x;
+#endif
+}
+
+/* The trial moves of a cell with n disks. around_it: the disks around that this thread looks at,
+ * relative to the centres of their cells. If two threads share a cell, all threads of a warp take part. */
 PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
-                          const float2 around_it[CB_AROUND_DISKS], cb_walls walls, int n)
+                          const float2 around_it[CB_DISKS_AROUND], int half, cb_walls walls, int n)
 {
     /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
      * to these, so that no sum below is negative */
-    float jx[CB_AROUND_DISKS], jy[CB_AROUND_DISKS], jj[CB_AROUND_DISKS];
+    float jx[CB_DISKS_AROUND], jy[CB_DISKS_AROUND], jj[CB_DISKS_AROUND];
 #pragma unroll
-    for (int e = 0; e < CB_AROUND_DISKS; e++) {
-        const int r = CB_ROW_OF(e), column = CB_COLUMN_OF(e);
+    for (int e = 0; e < CB_DISKS_AROUND; e++) {
         const float2 j = around_it[e];
+        const int column = cb_column_of(e, half), row = cb_row_of(e, half);
         jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
-        jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
+        jy[e] = row == 1 ? j.y : j.y + (float)(row - 1);
         const float uy = jy[e] * walls.ratio_y;
         jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f)));
     }
@@ -220,20 +241,21 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
          * one is as slow as it is long */
         const float twice_x = cb_keep(-2.0f * new_x),
                     twice_y = cb_keep(-2.0f * (walls.ratio_y * walls.ratio_y) * new_y);
-        float d[CB_AROUND_DISKS];
+        float d[CB_DISKS_AROUND];
 #pragma unroll
-        for (int e = 0; e < CB_AROUND_DISKS; e++)
+        for (int e = 0; e < CB_DISKS_AROUND; e++)
             d[e] = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
-        float near[2] = {cb_least(d[0], d[1], d[2]), cb_least(d[12], d[13], d[14])};
+        enum { CHAIN = CB_DISKS_AROUND / 2 };
+        float near[2] = {cb_least(d[0], d[1], d[2]), cb_least(d[CHAIN], d[CHAIN + 1], d[CHAIN + 2])};
 #pragma unroll
-        for (int e = 3; e < 11; e += 2) {
+        for (int e = 3; e < CHAIN - 1; e += 2) {
             near[0] = cb_least(near[0], d[e], d[e + 1]);
-            near[1] = cb_least(near[1], d[e + 12], d[e + 13]);
+            near[1] = cb_least(near[1], d[CHAIN + e], d[CHAIN + e + 1]);
         }
-        near[0] = cb_least(near[0], d[11], d[23]);
+        near[0] = cb_least(near[0], d[CHAIN - 1], d[2 * CHAIN - 1]);
         const float uy = walls.ratio_y * new_y;
         float gap =
-            fminf(near[0], near[1]) + fmaf(uy, uy, fmaf(new_x, new_x, -(contact + 1.0f)));
+            cb_least_of_both(cb_less(near[0], near[1])) + fmaf(uy, uy, fmaf(new_x, new_x, -(contact + 1.0f)));
         /* `&`, since branches for some of the threads take longer than what they save */
         const bool fits = (new_x >= -0.5f) & (new_x < 0.5f) & (new_y >= -0.5f) & (new_y < 0.5f) &
                           (cb_less(one, two) >= contact);
@@ -361,15 +383,15 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             at,
             {rows[0] * CB_CAP, 0, rows[2] * CB_CAP},
             {other * HALF_ROW + left, same * HALF_ROW + own_column, other * HALF_ROW + right}};
-        float2 around_it[CB_AROUND_DISKS];
+        float2 around_it[CB_DISKS_AROUND];
 #pragma unroll
-        for (int e = 0; e < CB_AROUND_DISKS; e++) {
-            const int r = CB_ROW_OF(e), column = CB_COLUMN_OF(e);
+        for (int e = 0; e < CB_DISKS_AROUND; e++) {
+            const int r = cb_row_of(e, 0), column = cb_column_of(e, 0);
             around_it[e] = column == 0   ? from_left[r][e % 3]
                            : column == 1 ? from_middle[r][e % 3]
                                          : side[r][e % 3][t + 1];
         }
-        const cb_moved moved = cb_try(&choice, &around, around_it, walls, n);
+        const cb_moved moved = cb_try(&choice, &around, around_it, 0, walls, n);
         accepted = moved.accepted;
 #pragma unroll
         for (int k = 0; k < 4; k++)
@@ -407,10 +429,11 @@ typedef struct cb_patch {
 } cb_patch;
 
 #if CB_CHOSEN
-/* What is chosen for the cells of a sub-sweep, one a thread. */
+/* What is chosen for the cells of a sub-sweep, all of which the block takes at a time. */
+#define CB_AT_A_TIME (CB_BLOCK / CB_SHARE)
 typedef struct cb_choices {
-    float dx[CB_TRIALS][CB_BLOCK], dy[CB_TRIALS][CB_BLOCK];
-    uint32_t order[CB_BLOCK];
+    float dx[CB_TRIALS][CB_AT_A_TIME], dy[CB_TRIALS][CB_AT_A_TIME];
+    uint32_t order[CB_AT_A_TIME];
 } cb_choices;
 #endif
 
@@ -448,7 +471,8 @@ PLUGMC_FN int cb_tasks(const cb_region *region, int part)
 /* The local cell of a task of a sub-sweep. */
 PLUGMC_FN void cb_local_cell(const cb_region *region, int part, int task, int *x, int *y)
 {
-    const int columns = (int)(region->x.cells >> 8 * part & 255u), row = task / columns;
+    const int columns = (int)(region->x.cells >> 8 * part & 255u), 
+              row = (int)__fdividef((float)task + 0.5f, (float)columns);
     *x = (int)(region->x.first >> 8 * part & 255u) + 2 * (task - row * columns);
     *y = (int)(region->y.first >> 8 * part & 255u) + 2 * row;
 }
@@ -565,6 +589,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             uint32_t id[CB_IDS ? 4 : 1][CB_BLOCK];
         } made; /* then: new cells, one a thread */
     } scratch;
+    enum { WARP = 32, CELLS_A_WARP = WARP / CB_SHARE };
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const size_t cells = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
     const float *step = cb_step_of(walkers, walker);
@@ -608,29 +633,34 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
 #pragma unroll 1
     for (int part = 0; part < 4; part++) {
         const int tasks = cb_tasks(&region, part);
-        for (int task = t; task < tasks; task += CB_BLOCK) {
+        for (int first = t / WARP * CELLS_A_WARP; first < tasks; first += CB_BLOCK / CB_SHARE) {
+            /* of threads that share cells, those without one do what the last cell does */
+            const int task = first + t % WARP / CB_SHARE, half = t % CB_SHARE;
+            if (CB_SHARE == 1 && task >= tasks) break;
             int x, y;
-            cb_local_cell(&region, part, task, &x, &y);
+            cb_local_cell(&region, part, task < tasks ? task : tasks - 1, &x, &y);
             const int n = patch.count[cb_place(x, y)];
-            if (n == 0) continue;
+            if (CB_SHARE == 1 && n == 0) continue;
 #if CB_CHOSEN
             cb_choice choice;
 #pragma unroll
             for (int trial = 0; trial < CB_TRIALS; trial++) {
-                choice.dx[trial] = scratch.chosen[part].dx[trial][t];
-                choice.dy[trial] = scratch.chosen[part].dy[trial][t];
+                choice.dx[trial] = scratch.chosen[part].dx[trial][task];
+                choice.dy[trial] = scratch.chosen[part].dy[trial][task];
             }
-            choice.order = scratch.chosen[part].order[t];
+            choice.order = scratch.chosen[part].order[task];
 #else
             const cb_choice choice =
                 cb_choose(&keys, sweep, walker, cb_number_of(&region, x, y), step);
 #endif
             const cb_around around = cb_look_around(&patch, x, y);
-            float2 around_it[CB_AROUND_DISKS];
+            float2 around_it[CB_DISKS_AROUND];
 #pragma unroll
-            for (int e = 0; e < CB_AROUND_DISKS; e++)
-                around_it[e] = cb_near_disk(&around, CB_ROW_OF(e), CB_COLUMN_OF(e), e % 3);
-            const cb_moved moved = cb_try(&choice, &around, around_it, walls, n);
+            for (int e = 0; e < CB_DISKS_AROUND; e++)
+                around_it[e] =
+                    cb_near_disk(&around, cb_row_of(e, half), cb_column_of(e, half), e % 3);
+            const cb_moved moved = cb_try(&choice, &around, around_it, half, walls, n);
+            if (half > 0 || task >= tasks || n == 0) continue;
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 if (k < n) around.own[(moved.slots >> 2 * k & 3u) * CB_OWN_STEP] = moved.disk[k];
