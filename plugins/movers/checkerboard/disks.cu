@@ -174,6 +174,13 @@ PLUGMC_FN bool cb_is_free(const cb_around *around, cb_walls walls, float x, floa
     return free;
 }
 
+/* The order of n disks, `next` of them further on: whoever is next now, first. */
+PLUGMC_FN uint32_t cb_turned(uint32_t order, int n, int next)
+{
+    const uint32_t all = (1u << 2 * n) - 1;
+    return next == 0 ? order : (order & all) >> 2 * next | (order << 2 * (n - next) & all);
+}
+
 /* The disks of a cell after its trial moves. */
 typedef struct cb_moved {
     float2 disk[4];
@@ -273,10 +280,10 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
         queue[2] = n == 3 ? tried : queue[3];
         if (n == 4) queue[3] = tried;
     }
-    /* whoever is next now, first: order repeats itself after n */
-    const int next = n == 2 ? CB_TRIALS % 2 : n == 3 ? CB_TRIALS % 3 : n == 4 ? CB_TRIALS % 4 : 0;
-    order &= (1u << 2 * n) - 1;
-    order = (order | order << 2 * n) >> 2 * next;
+    order = n == 2   ? cb_turned(order, 2, CB_TRIALS % 2)
+            : n == 3 ? cb_turned(order, 3, CB_TRIALS % 3)
+            : n == 4 ? cb_turned(order, 4, CB_TRIALS % 4)
+                     : order;
     const cb_moved moved = {{queue[0], queue[1], queue[2], queue[3]}, order, accepted};
     return moved;
 }
@@ -299,13 +306,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow CB_WINDOW)
 {
-    enum { KEPT = 3 };                             /* slots of neighbours */
-    __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
-    __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
-                                                      and the one right of the last */
-    __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
+    __shared__ float2 own[4][CB_BLOCK]; /* of the active cells: each thread its own */
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
-    const int first = blockIdx.x * CB_BLOCK, q = first + t;
+    const int q = blockIdx.x * CB_BLOCK + t;
     const float *step = cb_step_of(walkers, walker);
     const cb_walls walls = cb_walls_of(walkers, walker);
     plugmc_wait();
@@ -325,77 +328,59 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     cb_vector *at = coordinate + (size_t)walker * SLOTS;
     const int own_column = q < HX ? q : HX - 1;
     const int left = q + px == 0 ? HX - 1 : q + px <= HX ? q + px - 1 : 0;
+    const int right = q + px < HX ? q + px : 0;
     const int row = 2 * CB_PITCH, rows[3] = {y == 0 ? (CB_MY - 1) * row : -row, 0,
                                              y == CB_MY - 1 ? (1 - CB_MY) * row : row};
     const int same = 2 * y + px, other = 2 * y + 1 - px;
     cb_vector *home = cb_known(at + (same * HALF_ROW + own_column));
-    const cb_vector *beside = cb_known(at + (other * HALF_ROW + left));
+    const cb_vector *before = cb_known(at + (other * HALF_ROW + left)),
+                    *behind = cb_known(at + (other * HALF_ROW + right));
     const uint8_t *n_home = cb_known(n_of + (same * CB_PITCH + own_column)),
-                  *n_beside = cb_known(n_of + (other * CB_PITCH + left));
-    float2 from_left[3][4], from_middle[3][4];
-    int n_left[3], n_middle[3];
+                  *n_before = cb_known(n_of + (other * CB_PITCH + left)),
+                  *n_behind = cb_known(n_of + (other * CB_PITCH + right));
+    float2 around_it[CB_DISKS_AROUND], own_slot[4];
+    uint32_t fourth = 0; /* and other bits of counts */
+    int n = 0;
 #pragma unroll
-    for (int r = 0; r < 3; r++) {
-        const cb_vector *a = beside + (int64_t)rows[r] * CB_CAP,
-                        *b = home + (int64_t)rows[r] * CB_CAP;
+    for (int e = 0; e < CB_DISKS_AROUND; e++) {
+        const int r = cb_row_of(e, 0), column = cb_column_of(e, 0);
+        const cb_vector *cell_of = column == 0 ? before : column == 1 ? home : behind;
+        around_it[e] = cell_of[(int64_t)rows[r] * CB_CAP + e % 3 * CB_PITCH];
+    }
 #pragma unroll
-        for (int k = 0; k < KEPT; k++) from_left[r][k] = a[k * CB_PITCH];
+    for (int k = 0; k < 4; k++) own_slot[k] = home[k * CB_PITCH];
+    uint32_t n_around[9];
 #pragma unroll
-        for (int k = 0; k < (r == 1 ? 4 : KEPT); k++) from_middle[r][k] = b[k * CB_PITCH];
-        n_left[r] = n_beside[rows[r]];
-        n_middle[r] = n_home[rows[r]];
+    for (int c = 0; c < 9; c++) {
+        const uint8_t *n_at = c < 3 ? n_before : c < 6 ? n_home : n_behind;
+        n_around[c] = n_at[rows[c % 3]];
     }
 
     /* random numbers are drawn while memory answers */
     const cb_choice choice = cb_choose(&keys, sweep, walker, cell, step);
     __syncwarp();
 
-    const int n = q < HX ? n_middle[1] : 0;
-    uint32_t fourth = (uint32_t)(n_left[0] | n_left[1] << 3 | n_left[2] << 6);
-    counts_left[t] = fourth;
+    if (q < HX) n = (int)n_around[4];
 #pragma unroll
-    for (int k = 0; k < KEPT; k++) {
+    for (int c = 0; c < 9; c++)
+        if (c != 4) fourth |= n_around[c] << 3 * c;
 #pragma unroll
-        for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
-        own[k][t] = from_middle[1][k];
-    }
-    own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
-    if (t < 3 * KEPT && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
-        const int edge = first + CB_BLOCK - 1 + px < HX ? first + CB_BLOCK - 1 + px : 0;
-        const int r = t / KEPT, k = t - KEPT * r,
-                  there = r == 0 ? rows[0] : r == 1 ? 0 : rows[2];
-        side[r][k][CB_BLOCK] = at[other * HALF_ROW + there * CB_CAP + k * CB_PITCH + edge];
-        if (t == 0) {
-            const uint8_t *n_edge = n_of + (other * CB_PITCH + edge);
-            counts_left[CB_BLOCK] =
-                (uint32_t)(n_edge[rows[0]] | n_edge[0] << 3 | n_edge[rows[2]] << 6);
-        }
-    }
-    __syncthreads();
+    for (int k = 0; k < 3; k++) own[k][t] = own_slot[k];
+    own[3][t] = n > 3 ? own_slot[3] : make_float2(PLUGMC_NOWHERE, 0.0f);
 
     uint32_t accepted = 0;
     if (n > 0) {
-        const int right = q + px < HX ? q + px : 0;
-        fourth |= (uint32_t)(n_middle[0] | n_middle[2] << 6) << 9 | counts_left[t + 1] << 18;
         const cb_around around = {
             &own[0][t],
             fourth & 0x4924924u,
             at,
             {rows[0] * CB_CAP, 0, rows[2] * CB_CAP},
             {other * HALF_ROW + left, same * HALF_ROW + own_column, other * HALF_ROW + right}};
-        float2 around_it[CB_DISKS_AROUND];
-#pragma unroll
-        for (int e = 0; e < CB_DISKS_AROUND; e++) {
-            const int r = cb_row_of(e, 0), column = cb_column_of(e, 0);
-            around_it[e] = column == 0   ? from_left[r][e % 3]
-                           : column == 1 ? from_middle[r][e % 3]
-                                         : side[r][e % 3][t + 1];
-        }
         const cb_moved moved = cb_try(&choice, &around, around_it, 0, walls, n);
         accepted = moved.accepted;
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            if (k < n) home[(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
+            if (k < n) home[(size_t)(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
     }
     const bool counted = n > 0 && cb_is_own(y, 0 CB_OF_WINDOW);
     cb_count_of(walkers, walker, counted ? CB_TRIALS : 0, counted ? accepted : 0, counts);

@@ -133,7 +133,12 @@ PLUGMC_FN void cb_displacement_2(uint32_t word, float step_x, float step_y, floa
     uint32_t a = word & 0x3ffu, b = (word >> 10) & 0x3ffu, k = a > b ? a : b;
     /* numbers in [1, 2) with these bits: cheaper than converting integers */
     float r = plugmc_float_of_bits(0x3f800000u | k << 13) - (1.0f - 0x1p-11f);
-    float t = plugmc_float_of_bits(0x3f800000u | (word >> 20) << 11); /* one turn more */
+#ifdef __CUDACC_RTC__
+    uint32_t turn = __funnelshift_r(word, 0x7fu, 9) & 0xfffff800u; /* the same in two instructions */
+#else
+    uint32_t turn = 0x3f800000u | (word >> 20) << 11;
+#endif
+    float t = plugmc_float_of_bits(turn); /* one turn more than the angle */
     plugmc_sincos_turn(t, &sine, &cosine);
     *x = cb_round(r * cosine * step_x);
     *y = cb_round(r * sine * step_y);
