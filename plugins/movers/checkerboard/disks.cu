@@ -219,17 +219,17 @@ PLUGMC_FN float cb_least_of_both(float x)
 PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
                           const float2 around_it[CB_DISKS_AROUND], int half, cb_walls walls, int n)
 {
-    /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
-     * to these, so that no sum below is negative */
+    /* Neighbours relative to the centre of this cell, times -1/2, which leaves no factor to the trial moves below;
+     * and the squares of these distances from it; 1/4 is added, so that no sum below is negative. */
     float jx[CB_DISKS_AROUND], jy[CB_DISKS_AROUND], jj[CB_DISKS_AROUND];
 #pragma unroll
     for (int e = 0; e < CB_DISKS_AROUND; e++) {
         const float2 j = around_it[e];
         const int column = cb_column_of(e, half), row = cb_row_of(e, half);
-        jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
-        jy[e] = row == 1 ? j.y : j.y + (float)(row - 1);
+        jx[e] = column == 1 ? -0.5f * j.x : fmaf(j.x, -0.5f, -0.5f * (float)(column - 1));
+        jy[e] = row == 1 ? -0.5f * j.y : fmaf(j.y, -0.5f, -0.5f * (float)(row - 1));
         const float uy = jy[e] * walls.ratio_y;
-        jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f)));
+        jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 0.25f)));
     }
     /* Its particles wait in the order of the trials; one that has tried goes to the end. */
     uint32_t order = cb_order_of_four(choice->order, n), accepted = 0;
@@ -244,14 +244,13 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
         const float new_x = queue[0].x + choice->dx[trial], new_y = queue[0].y + choice->dy[trial];
         const float one = cb_distance(walls, new_x - queue[1].x, new_y - queue[1].y),
                     two = cb_distance(walls, new_x - queue[2].x, new_y - queue[2].y);
-        /* 1 + |r - j|^2 - |r|^2, positive for any r within the cell; two chains of minima, since
+        /* (1 + |r - j|^2 - |r|^2) / 4, positive for any r within the cell; two chains of minima, since
          * one is as slow as it is long */
-        const float twice_x = cb_keep(-2.0f * new_x),
-                    twice_y = cb_keep(-2.0f * (walls.ratio_y * walls.ratio_y) * new_y);
+        const float scaled_y = walls.ratio_y * walls.ratio_y * new_y;
         float d[CB_DISKS_AROUND];
 #pragma unroll
         for (int e = 0; e < CB_DISKS_AROUND; e++)
-            d[e] = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
+            d[e] = fmaf(jx[e], new_x, fmaf(jy[e], scaled_y, jj[e]));
         enum { CHAIN = CB_DISKS_AROUND / 2 };
         float near[2] = {cb_least(d[0], d[1], d[2]), cb_least(d[CHAIN], d[CHAIN + 1], d[CHAIN + 2])};
 #pragma unroll
@@ -261,8 +260,8 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
         }
         near[0] = cb_least(near[0], d[CHAIN - 1], d[2 * CHAIN - 1]);
         const float uy = walls.ratio_y * new_y;
-        float gap =
-            cb_least_of_both(cb_less(near[0], near[1])) + fmaf(uy, uy, fmaf(new_x, new_x, -(contact + 1.0f)));
+        float gap = fmaf(4.0f, cb_least_of_both(cb_less(near[0], near[1])),
+                         fmaf(uy, uy, fmaf(new_x, new_x, -(contact + 1.0f))));
         /* `&`, since branches for some of the threads take longer than what they save */
         const bool fits = (new_x >= -0.5f) & (new_x < 0.5f) & (new_y >= -0.5f) & (new_y < 0.5f) &
                           (cb_less(one, two) >= contact);
