@@ -253,7 +253,7 @@ PLUGMC_FN bool cb_is_own(int y, int z CB_WINDOW)
 #endif
 }
 
-/* Adds a warp's trials and acceptances to one of the run's pairs of counters, that of the multiprocessor. */
+/* Adds a warp's trials and acceptances to one of the run's pairs of counters. */
 PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *counts)
 {
 #if __CUDA_ARCH__ >= 800
@@ -265,11 +265,10 @@ PLUGMC_FN void cb_count(uint32_t trials, uint32_t accepted, unsigned long long *
         accepted += __shfl_xor_sync(0xffffffffu, accepted, lane);
     }
 #endif
-    uint32_t here = 0; /* the multiprocessor: fewer instructions than the number of the warp */
-    asm("mov.u32 %0, %%smid;" : "=r"(here));
-    const uint32_t lane = threadIdx.x & 31;
+    const uint32_t block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    const uint32_t warp = block * (CB_BLOCK / 32) + threadIdx.x / 32, lane = threadIdx.x & 31;
     if (lane < 2 && trials > 0)
-        atomicAdd(&counts[2 * (here % CB_COUNTERS) + lane],
+        atomicAdd(&counts[2 * (warp % CB_COUNTERS) + lane],
                   (unsigned long long)(lane == 0 ? trials : accepted));
 }
 

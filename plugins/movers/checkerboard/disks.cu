@@ -29,12 +29,6 @@ PLUGMC_FN float cb_least(float a, float b, float c)
     return plugmc_float_of_bits((uint32_t)(least < z ? least : z));
 }
 
-PLUGMC_FN float cb_less(float a, float b)
-{
-    const int x = (int)plugmc_bits(a), y = (int)plugmc_bits(b);
-    return plugmc_float_of_bits((uint32_t)(x < y ? x : y));
-}
-
 /* x, which the compiler is not to compute again from what it came from. */
 PLUGMC_FN float cb_keep(float x)
 {
@@ -62,35 +56,13 @@ PLUGMC_FN uint32_t cb_order_of_four(uint32_t drawn, int n)
     return order | last << 6;
 }
 
-/* plugmc_draw with the keys of all rounds, which come as an argument: computed here they were 18 instructions of a
- * thread. */
-PLUGMC_FN plugmc_random cb_draw(const cb_keys *keys, uint64_t sweep, uint32_t walker, uint32_t cell,
-                                uint32_t purpose, uint32_t draw)
-{
-#ifdef PLUGMC_FIRST_WALKER
-    walker += PLUGMC_FIRST_WALKER;
-#endif
-    uint32_t c[4] = {cell, (uint32_t)sweep,
-                     ((uint32_t)(sweep >> 32) << 16) | (purpose << 8) | draw, walker};
-#pragma unroll
-    for (int round = 0; round < 10; round++) {
-        const uint32_t high = plugmc_mulhi(0xD2511F53u, c[0]), low = 0xD2511F53u * c[0];
-        c[0] = plugmc_mulhi(0xCD9E8D57u, c[2]) ^ c[1] ^ keys->of[round][0];
-        c[1] = 0xCD9E8D57u * c[2];
-        c[2] = high ^ c[3] ^ keys->of[round][1];
-        c[3] = low;
-    }
-    const plugmc_random drawn = {{c[0], c[1], c[2], c[3]}};
-    return drawn;
-}
-
 /* What a cell does in a sub-sweep, before its particles are known. */
 typedef struct cb_choice {
     float dx[CB_TRIALS], dy[CB_TRIALS];
     uint32_t order; /* drawn from 2, 3 and 4 numbers: bit 0, bits 1 and 2, bits 3 and 4 */
 } cb_choice;
 
-PLUGMC_FN cb_choice cb_choose(const cb_keys *keys, uint64_t sweep, int walker, uint32_t cell,
+PLUGMC_FN cb_choice cb_choose(plugmc_seed seed, uint64_t sweep, int walker, uint32_t cell,
                               const float *step)
 {
     cb_choice choice;
@@ -99,28 +71,27 @@ PLUGMC_FN cb_choice cb_choose(const cb_keys *keys, uint64_t sweep, int walker, u
 #pragma unroll
     for (int trial = 0; trial < CB_TRIALS; trial++) {
         if ((trial & 3) == 0)
-            random = cb_draw(keys, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
+            random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, trial >> 2);
         cb_displacement_2(random.word[trial & 3], step_x, step_y, &choice.dx[trial],
                           &choice.dy[trial]);
     }
-    random = cb_draw(keys, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, 0);
+    random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, 0);
     choice.order = plugmc_below(random.word[1], 2) | plugmc_below(random.word[2], 3) << 1 |
                    plugmc_below(random.word[3], 4) << 3;
     return choice;
 }
 
-/* Where the disks of an active cell and of those around it are. Slots are CB_OWN_STEP, CB_MIDDLE_STEP and
- * CB_SIDE_STEP disks apart. */
+/* What is near an active cell, in shared memory. Slots are CB_OWN_STEP, CB_MIDDLE_STEP and CB_SIDE_STEP
+ * disks apart. */
 typedef struct cb_around {
-    float2 *own;     /* slot 0 of the cell, in shared memory */
-    uint32_t fourth; /* neighbours with a fourth disk: bit 9 column + 3 row + 2, columns and
-                        rows from 0 to 2: the highest of the three bits of a count */
-#if CB_PATCH
+    float2 *own;             /* slot 0 of the cell */
     const float2 *middle[2]; /* of the cells below and above */
     const float2 *side[3]; /* of those to the left, in the row below, its own and the row above; the
                                 cell to the right comes next to it */
-#else
-    const cb_vector *disks; /* in memory, and here in each row and column */
+    uint32_t fourth;       /* neighbours with a fourth disk: bit 9 column + 3 row + 2, columns and
+                                rows from 0 to 2: the highest of the three bits of a count */
+#if !CB_PATCH
+    const cb_vector *fourths; /* which are in memory, and here in each row and column */
     int rows[3], columns[3];
 #endif
 } cb_around;
@@ -135,50 +106,23 @@ typedef struct cb_around {
 #define CB_SIDE_STEP CB_PLACES
 #else
 #define CB_OWN_STEP CB_BLOCK
+#define CB_MIDDLE_STEP CB_BLOCK
+#define CB_SIDE_STEP (CB_BLOCK + 1)
 #endif
 
-/* Disk k of a neighbour. */
-PLUGMC_FN float2 cb_near_disk(const cb_around *around, int row, int column, int k)
+/* The fourth disk of a neighbour. */
+PLUGMC_FN float2 cb_fourth(const cb_around *around, int row, int column)
 {
 #if CB_PATCH
     const float2 *side = row == 0 ? around->side[0] : row == 1 ? around->side[1] : around->side[2];
     const float2 *middle = row == 0 ? around->middle[0] : around->middle[1];
-    return column == 1 ? middle[k * CB_MIDDLE_STEP] : side[k * CB_SIDE_STEP + column / 2];
+    return column == 1 ? middle[3 * CB_MIDDLE_STEP] : side[3 * CB_SIDE_STEP + column / 2];
 #else
     const int r = row == 0 ? around->rows[0] : row == 1 ? around->rows[1] : around->rows[2];
-    return around->disks[k * CB_PITCH + r +
-                         (column == 0   ? around->columns[0]
-                          : column == 1 ? around->columns[1]
-                                        : around->columns[2])];
+    return around->fourths[r + (column == 0   ? around->columns[0]
+                                : column == 1 ? around->columns[1]
+                                              : around->columns[2])];
 #endif
-}
-
-/* Whether a disk is free of those that the sums of cb_try leave open: of the fourth disks of neighbours, or of
- * all their disks. Rare: small rather than fast. */
-PLUGMC_FN bool cb_is_free(const cb_around *around, cb_walls walls, float x, float y, bool of_all)
-{
-    const float contact = cb_contact_of(walls, 0);
-    uint32_t rest = of_all ? 0x4920924u : around->fourth; /* all cells but the one in the middle */
-    bool free = true;
-#pragma unroll 1
-    for (; rest; rest &= rest - 1) {
-        const int bit = __ffs((int)rest) - 1, c = bit / 3, column = c / 3, row = c - 3 * column;
-        const int n = 3 + (int)(around->fourth >> bit & 1u);
-#pragma unroll 1
-        for (int k = of_all ? 0 : 3; k < n; k++) {
-            const float2 j = cb_near_disk(around, row, column, k);
-            free = free && cb_distance(walls, (x - (float)(column - 1)) - j.x,
-                                       (y - (float)(row - 1)) - j.y) >= contact;
-        }
-    }
-    return free;
-}
-
-/* The order of n disks, `next` of them further on: whoever is next now, first. */
-PLUGMC_FN uint32_t cb_turned(uint32_t order, int n, int next)
-{
-    const uint32_t all = (1u << 2 * n) - 1;
-    return next == 0 ? order : (order & all) >> 2 * next | (order << 2 * (n - next) & all);
 }
 
 /* The disks of a cell after its trial moves. */
@@ -187,49 +131,22 @@ typedef struct cb_moved {
     uint32_t slots, accepted; /* slot of disk k, 2 bits each */
 } cb_moved;
 
-/* The first three slots of the cells around: 24 disks, or, if two threads share a cell, 12 for each of them: those
- * of the row below and of the cell to the left, or of the row above and of the cell to the right. First comes that
- * row, from the left to the right. */
-enum { CB_DISKS_AROUND = 24 / CB_SHARE };
-
-/* The row (0 to 2) and column of disk e; half: which of the two threads. */
-PLUGMC_FN int cb_row_of(int e, int half)
+/* The trial moves of a cell with n disks, one at least. */
+PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around, cb_walls walls, int n)
 {
-    if (CB_SHARE == 2) return e < 9 ? 2 * half : 1;
-    return e < 9 ? 0 : e < 18 ? 2 : 1;
-}
-PLUGMC_FN int cb_column_of(int e, int half)
-{
-    if (CB_SHARE == 2) return e < 9 ? e / 3 : 2 * half;
-    return e < 18 ? e % 9 / 3 : 2 * ((e - 18) / 3);
-}
-
-/* The least of both threads that share a cell, if they do. */
-PLUGMC_FN float cb_least_of_both(float x)
-{
-#if CB_SHARE == 2
-    return cb_less(x, __shfl_xor_sync(0xffffffffu, x, 1));
-#else
-    return x;
-#endif
-}
-
-/* The trial moves of a cell with n disks. around_it: the disks around that this thread looks at,
- * relative to the centres of their cells. If two threads share a cell, all threads of a warp take part. */
-PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
-                          const float2 around_it[CB_DISKS_AROUND], int half, cb_walls walls, int n)
-{
-    /* Neighbours relative to the centre of this cell, times -1/2, which leaves no factor to the trial moves below;
-     * and the squares of these distances from it; 1/4 is added, so that no sum below is negative. */
-    float jx[CB_DISKS_AROUND], jy[CB_DISKS_AROUND], jj[CB_DISKS_AROUND];
+    /* neighbours relative to the centre of this cell, and their distances from it; 1 is added
+     * to these, so that no sum below is negative */
+    float jx[24], jy[24], jj[24];
 #pragma unroll
-    for (int e = 0; e < CB_DISKS_AROUND; e++) {
-        const float2 j = around_it[e];
-        const int column = cb_column_of(e, half), row = cb_row_of(e, half);
-        jx[e] = column == 1 ? -0.5f * j.x : fmaf(j.x, -0.5f, -0.5f * (float)(column - 1));
-        jy[e] = row == 1 ? -0.5f * j.y : fmaf(j.y, -0.5f, -0.5f * (float)(row - 1));
+    for (int e = 0; e < 24; e++) {
+        const int r = e < 18 ? e / 6 : 2 * ((e - 18) / 3), slot = e % 3;
+        const int column = e < 18 ? 2 * (e / 3 % 2) : 1;
+        const float2 j = column == 1 ? around->middle[r / 2][slot * CB_MIDDLE_STEP]
+                                     : around->side[r][slot * CB_SIDE_STEP + column / 2];
+        jx[e] = column == 1 ? j.x : j.x + (float)(column - 1);
+        jy[e] = r == 1 ? j.y : j.y + (float)(r - 1);
         const float uy = jy[e] * walls.ratio_y;
-        jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 0.25f)));
+        jj[e] = cb_keep(fmaf(uy, uy, fmaf(jx[e], jx[e], 1.0f)));
     }
     /* Its particles wait in the order of the trials; one that has tried goes to the end. */
     uint32_t order = cb_order_of_four(choice->order, n), accepted = 0;
@@ -237,52 +154,61 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
 #pragma unroll
     for (int k = 0; k < 4; k++) queue[k] = around->own[(order >> 2 * k & 3u) * CB_OWN_STEP];
     const float contact = cb_contact_of(walls, 0);
-    /* Gaps below this are looked at again: where there are fourth disks, all of them. */
-    const float doubt = around->fourth || n == 4 ? PLUGMC_NOWHERE : CB_DOUBT;
 #pragma unroll
     for (int trial = 0; trial < CB_TRIALS; trial++) {
         const float new_x = queue[0].x + choice->dx[trial], new_y = queue[0].y + choice->dy[trial];
-        const float one = cb_distance(walls, new_x - queue[1].x, new_y - queue[1].y),
-                    two = cb_distance(walls, new_x - queue[2].x, new_y - queue[2].y);
-        /* (1 + |r - j|^2 - |r|^2) / 4, positive for any r within the cell; two chains of minima, since
+        const float inside = cb_least(cb_distance(walls, new_x - queue[1].x, new_y - queue[1].y),
+                                      cb_distance(walls, new_x - queue[2].x, new_y - queue[2].y),
+                                      cb_distance(walls, new_x - queue[3].x, new_y - queue[3].y));
+        /* 1 + |r - j|^2 - |r|^2, positive for any r within the cell; two chains of minima, since
          * one is as slow as it is long */
-        const float scaled_y = walls.ratio_y * walls.ratio_y * new_y;
-        float d[CB_DISKS_AROUND];
+        const float twice_x = -2.0f * new_x,
+                    twice_y = -2.0f * (walls.ratio_y * walls.ratio_y) * new_y;
+        float near[2] = {PLUGMC_NOWHERE, PLUGMC_NOWHERE};
 #pragma unroll
-        for (int e = 0; e < CB_DISKS_AROUND; e++)
-            d[e] = fmaf(jx[e], new_x, fmaf(jy[e], scaled_y, jj[e]));
-        enum { CHAIN = CB_DISKS_AROUND / 2 };
-        float near[2] = {cb_least(d[0], d[1], d[2]), cb_least(d[CHAIN], d[CHAIN + 1], d[CHAIN + 2])};
+        for (int e = 0; e < 24; e += 2) {
+            const float d = fmaf(jx[e], twice_x, fmaf(jy[e], twice_y, jj[e]));
+            const float f = fmaf(jx[e + 1], twice_x, fmaf(jy[e + 1], twice_y, jj[e + 1]));
+            near[e / 2 % 2] = cb_least(near[e / 2 % 2], d, f);
+        }
+        const float gap =
+            fminf(near[0], near[1]) + (cb_distance(walls, new_x, new_y) - (contact + 1.0f));
+        bool accept = new_x >= -0.5f && new_x < 0.5f && new_y >= -0.5f && new_y < 0.5f &&
+                      inside >= contact && gap > -CB_DOUBT;
+        if (accept && (gap < CB_DOUBT || around->fourth)) {
+            if (gap < CB_DOUBT)
+#pragma unroll 1
+                for (int k = 0; k < 3; k++)
 #pragma unroll
-        for (int e = 3; e < CHAIN - 1; e += 2) {
-            near[0] = cb_least(near[0], d[e], d[e + 1]);
-            near[1] = cb_least(near[1], d[CHAIN + e], d[CHAIN + e + 1]);
+                    for (int r = 0; r < 3; r++) {
+                        const float row = new_y - (float)(r - 1);
+                        const float2 a = around->side[r][k * CB_SIDE_STEP],
+                                     c = around->side[r][k * CB_SIDE_STEP + 1];
+                        accept = accept &&
+                                 cb_distance(walls, (new_x + 1.0f) - a.x, row - a.y) >= contact &&
+                                 cb_distance(walls, (new_x - 1.0f) - c.x, row - c.y) >= contact;
+                        if (r == 1) continue;
+                        const float2 b = around->middle[r / 2][k * CB_MIDDLE_STEP];
+                        accept = accept && cb_distance(walls, new_x - b.x, row - b.y) >= contact;
+                    }
+            for (uint32_t rest = accept ? around->fourth : 0; rest; rest &= rest - 1) {
+                const int c = (__ffs((int)rest) - 1) / 3, column = c / 3, r = c - 3 * column;
+                const float2 j = cb_fourth(around, r, column);
+                accept = accept && cb_distance(walls, (new_x - (float)(column - 1)) - j.x,
+                                               (new_y - (float)(r - 1)) - j.y) >= contact;
+            }
         }
-        near[0] = cb_least(near[0], d[CHAIN - 1], d[2 * CHAIN - 1]);
-        const float uy = walls.ratio_y * new_y;
-        float gap = fmaf(4.0f, cb_least_of_both(cb_less(near[0], near[1])),
-                         fmaf(uy, uy, fmaf(new_x, new_x, -(contact + 1.0f))));
-        /* `&`, since branches for some of the threads take longer than what they save */
-        const bool fits = (new_x >= -0.5f) & (new_x < 0.5f) & (new_y >= -0.5f) & (new_y < 0.5f) &
-                          (cb_less(one, two) >= contact);
-        if (fits && fabsf(gap) < doubt) {
-            bool free = cb_is_free(around, walls, new_x, new_y, gap < CB_DOUBT);
-            if (n == 4)
-                free = free && cb_distance(walls, new_x - queue[3].x, new_y - queue[3].y) >= contact;
-            gap = free ? 1.0f : -1.0f;
-        }
-        const bool accept = fits && gap > 0.0f;
-        if (accept) accepted++;
+        accepted += accept;
         const float2 tried = accept ? make_float2(new_x, new_y) : queue[0];
         queue[0] = n == 1 ? tried : queue[1];
         queue[1] = n == 2 ? tried : queue[2];
         queue[2] = n == 3 ? tried : queue[3];
         if (n == 4) queue[3] = tried;
     }
-    order = n == 2   ? cb_turned(order, 2, CB_TRIALS % 2)
-            : n == 3 ? cb_turned(order, 3, CB_TRIALS % 3)
-            : n == 4 ? cb_turned(order, 4, CB_TRIALS % 4)
-                     : order;
+    /* whoever is next now, first: order repeats itself after n */
+    const int next = n == 2 ? CB_TRIALS % 2 : n == 3 ? CB_TRIALS % 3 : n == 4 ? CB_TRIALS % 4 : 0;
+    order &= (1u << 2 * n) - 1;
+    order = (order | order << 2 * n) >> 2 * next;
     const cb_moved moved = {{queue[0], queue[1], queue[2], queue[3]}, order, accepted};
     return moved;
 }
@@ -292,22 +218,20 @@ PLUGMC_FN cb_moved cb_try(const cb_choice *choice, const cb_around *around,
  * A block takes CB_BLOCK active cells of a row and keeps their surroundings in shared memory: first
  * three slots of the rows below and above, and of the columns in between, which neighbouring
  * threads share. A fourth disk in a neighbouring cell is rare and read from memory. */
-/* An address, which the compiler is not to compute again for other rows. */
-template <class T> PLUGMC_FN T *cb_known(T *address)
-{
-    size_t global = __cvta_generic_to_global(address);
-    asm("" : "+l"(global));
-    return (T *)__cvta_global_to_generic(global);
-}
-
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_subsweep(cb_keys keys, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_subsweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
                 int part, const cb_walker *walkers, cb_vector *coordinate, const uint32_t *id,
                 const uint8_t *count, unsigned long long *counts, int *overflow CB_WINDOW)
 {
-    __shared__ float2 own[4][CB_BLOCK]; /* of the active cells: each thread its own */
+    const plugmc_seed seed = cb_seed_of(key);
+    enum { KEPT = 3 };                             /* slots of neighbours */
+    __shared__ float2 own[4][CB_BLOCK];            /* of the active cells */
+    __shared__ float2 middle[2][KEPT][CB_BLOCK];   /* rows below and above, same columns */
+    __shared__ float2 side[3][KEPT][CB_BLOCK + 1]; /* three rows, the columns left of each thread's,
+                                                      and the one right of the last */
+    __shared__ uint32_t counts_left[CB_BLOCK + 1]; /* of these columns, 3 bits a row */
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
-    const int q = blockIdx.x * CB_BLOCK + t;
+    const int first = blockIdx.x * CB_BLOCK, q = first + t;
     const float *step = cb_step_of(walkers, walker);
     const cb_walls walls = cb_walls_of(walkers, walker);
     plugmc_wait();
@@ -322,64 +246,78 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
     const uint32_t cell = (uint32_t)(y * CB_MX + 2 * q + px);
 
     /* Everything is asked for before anything is used. Columns are places in a half row: its own in
-     * those of the same parity, the ones left and right of it in the others. Rows: places of cells from those of this one. */
+     * those of the same parity, the ones left and right of it in the others. */
     const uint8_t *n_of = count + (size_t)walker * CELLS;
     cb_vector *at = coordinate + (size_t)walker * SLOTS;
     const int own_column = q < HX ? q : HX - 1;
     const int left = q + px == 0 ? HX - 1 : q + px <= HX ? q + px - 1 : 0;
     const int right = q + px < HX ? q + px : 0;
-    const int row = 2 * CB_PITCH, rows[3] = {y == 0 ? (CB_MY - 1) * row : -row, 0,
-                                             y == CB_MY - 1 ? (1 - CB_MY) * row : row};
-    const int same = 2 * y + px, other = 2 * y + 1 - px;
-    cb_vector *home = cb_known(at + (same * HALF_ROW + own_column));
-    const cb_vector *before = cb_known(at + (other * HALF_ROW + left)),
-                    *behind = cb_known(at + (other * HALF_ROW + right));
-    const uint8_t *n_home = cb_known(n_of + (same * CB_PITCH + own_column)),
-                  *n_before = cb_known(n_of + (other * CB_PITCH + left)),
-                  *n_behind = cb_known(n_of + (other * CB_PITCH + right));
-    float2 around_it[CB_DISKS_AROUND], own_slot[4];
-    uint32_t fourth = 0; /* and other bits of counts */
-    int n = 0;
+    const int rows[3] = {y == 0 ? CB_MY - 1 : y - 1, y, y == CB_MY - 1 ? 0 : y + 1};
+    float2 from_left[3][4], from_middle[3][4];
+    int n_left[3], n_middle[3];
 #pragma unroll
-    for (int e = 0; e < CB_DISKS_AROUND; e++) {
-        const int r = cb_row_of(e, 0), column = cb_column_of(e, 0);
-        const cb_vector *cell_of = column == 0 ? before : column == 1 ? home : behind;
-        around_it[e] = cell_of[(int64_t)rows[r] * CB_CAP + e % 3 * CB_PITCH];
+    for (int r = 0; r < 3; r++) {
+        const int same = 2 * rows[r] + px, other = 2 * rows[r] + 1 - px;
+        const cb_vector *a = at + (other * HALF_ROW + left),
+                        *b = at + (same * HALF_ROW + own_column);
+#pragma unroll
+        for (int k = 0; k < KEPT; k++) from_left[r][k] = a[k * CB_PITCH];
+#pragma unroll
+        for (int k = 0; k < (r == 1 ? 4 : KEPT); k++) from_middle[r][k] = b[k * CB_PITCH];
+        n_left[r] = n_of[other * CB_PITCH + left];
+        n_middle[r] = n_of[same * CB_PITCH + own_column];
     }
-#pragma unroll
-    for (int k = 0; k < 4; k++) own_slot[k] = home[k * CB_PITCH];
-    uint32_t n_around[9];
-#pragma unroll
-    for (int c = 0; c < 9; c++) {
-        const uint8_t *n_at = c < 3 ? n_before : c < 6 ? n_home : n_behind;
-        n_around[c] = n_at[rows[c % 3]];
-    }
+    cb_vector *home = at + ((2 * y + px) * HALF_ROW + own_column);
 
     /* random numbers are drawn while memory answers */
-    const cb_choice choice = cb_choose(&keys, sweep, walker, cell, step);
+    const cb_choice choice = cb_choose(seed, sweep, walker, cell, step);
     __syncwarp();
 
-    if (q < HX) n = (int)n_around[4];
+    const int n = q < HX ? n_middle[1] : 0;
+    uint32_t fourth = (uint32_t)(n_left[0] | n_left[1] << 3 | n_left[2] << 6);
+    counts_left[t] = fourth;
 #pragma unroll
-    for (int c = 0; c < 9; c++)
-        if (c != 4) fourth |= n_around[c] << 3 * c;
+    for (int k = 0; k < KEPT; k++) {
 #pragma unroll
-    for (int k = 0; k < 3; k++) own[k][t] = own_slot[k];
-    own[3][t] = n > 3 ? own_slot[3] : make_float2(PLUGMC_NOWHERE, 0.0f);
+        for (int r = 0; r < 3; r++) side[r][k][t] = from_left[r][k];
+        middle[0][k][t] = from_middle[0][k];
+        own[k][t] = from_middle[1][k];
+        middle[1][k][t] = from_middle[2][k];
+    }
+    own[3][t] = n > 3 ? from_middle[1][3] : make_float2(PLUGMC_NOWHERE, 0.0f);
+    if (t < 3 * KEPT && first + CB_BLOCK <= HX) { /* else the last thread has one to its right */
+        const int edge = first + CB_BLOCK - 1 + px < HX ? first + CB_BLOCK - 1 + px : 0;
+        int other[3];
+#pragma unroll
+        for (int r = 0; r < 3; r++) other[r] = 2 * rows[r] + 1 - px;
+        const int r = t / KEPT, k = t - KEPT * r,
+                  mine = r == 0   ? other[0]
+                         : r == 1 ? other[1]
+                                  : other[2];
+        side[r][k][CB_BLOCK] = at[mine * HALF_ROW + k * CB_PITCH + edge];
+        if (t == 0)
+            counts_left[CB_BLOCK] = (uint32_t)(n_of[other[0] * CB_PITCH + edge] |
+                                               n_of[other[1] * CB_PITCH + edge] << 3 |
+                                               n_of[other[2] * CB_PITCH + edge] << 6);
+    }
+    __syncthreads();
 
     uint32_t accepted = 0;
     if (n > 0) {
+        fourth |= (uint32_t)(n_middle[0] | n_middle[2] << 6) << 9 | counts_left[t + 1] << 18;
         const cb_around around = {
             &own[0][t],
+            {&middle[0][0][t], &middle[1][0][t]},
+            {&side[0][0][t], &side[1][0][t], &side[2][0][t]},
             fourth & 0x4924924u,
-            at,
-            {rows[0] * CB_CAP, 0, rows[2] * CB_CAP},
-            {other * HALF_ROW + left, same * HALF_ROW + own_column, other * HALF_ROW + right}};
-        const cb_moved moved = cb_try(&choice, &around, around_it, 0, walls, n);
+            at + 3 * CB_PITCH,
+            {2 * rows[0] * HALF_ROW, 2 * rows[1] * HALF_ROW, 2 * rows[2] * HALF_ROW},
+            {(1 - px) * HALF_ROW + left, px * HALF_ROW + own_column, (1 - px) * HALF_ROW + right}};
+        const cb_moved moved = cb_try(&choice, &around, walls, n);
         accepted = moved.accepted;
 #pragma unroll
         for (int k = 0; k < 4; k++)
-            if (k < n) home[(size_t)(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
+            if (k < n) home[(moved.slots >> 2 * k & 3u) * CB_PITCH] = moved.disk[k];
     }
     const bool counted = n > 0 && cb_is_own(y, 0 CB_OF_WINDOW);
     cb_count_of(walkers, walker, counted ? CB_TRIALS : 0, counted ? accepted : 0, counts);
@@ -413,11 +351,10 @@ typedef struct cb_patch {
 } cb_patch;
 
 #if CB_CHOSEN
-/* What is chosen for the cells of a sub-sweep, all of which the block takes at a time. */
-#define CB_AT_A_TIME (CB_BLOCK / CB_SHARE)
+/* What is chosen for the cells of a sub-sweep, one a thread. */
 typedef struct cb_choices {
-    float dx[CB_TRIALS][CB_AT_A_TIME], dy[CB_TRIALS][CB_AT_A_TIME];
-    uint32_t order[CB_AT_A_TIME];
+    float dx[CB_TRIALS][CB_BLOCK], dy[CB_TRIALS][CB_BLOCK];
+    uint32_t order[CB_BLOCK];
 } cb_choices;
 #endif
 
@@ -455,8 +392,7 @@ PLUGMC_FN int cb_tasks(const cb_region *region, int part)
 /* The local cell of a task of a sub-sweep. */
 PLUGMC_FN void cb_local_cell(const cb_region *region, int part, int task, int *x, int *y)
 {
-    const int columns = (int)(region->x.cells >> 8 * part & 255u), 
-              row = (int)__fdividef((float)task + 0.5f, (float)columns);
+    const int columns = (int)(region->x.cells >> 8 * part & 255u), row = task / columns;
     *x = (int)(region->x.first >> 8 * part & 255u) + 2 * (task - row * columns);
     *y = (int)(region->y.first >> 8 * part & 255u) + 2 * row;
 }
@@ -498,10 +434,10 @@ PLUGMC_FN cb_around cb_look_around(cb_patch *patch, int x, int y)
     enum { ROW = 2 * CB_MOST_HALF };
     const int place = cb_place(x, y);
     cb_around around = {&patch->disk[0][place],
-                        (uint32_t)patch->count[place - ROW] << 9 |
-                            (uint32_t)patch->count[place + ROW] << 15,
                         {&patch->disk[0][place - ROW], &patch->disk[0][place + ROW]},
-                        {0, 0, 0}};
+                        {0, 0, 0},
+                        (uint32_t)patch->count[place - ROW] << 9 |
+                            (uint32_t)patch->count[place + ROW] << 15};
 #pragma unroll
     for (int r = 0; r < 3; r++) {
         const int left = cb_place(x - 1, y + r - 1);
@@ -558,11 +494,12 @@ PLUGMC_FN void cb_write_shifted(const cb_region *region, const cb_patch *patch, 
 }
 
 extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
-    cb_sweep(cb_keys keys, const uint64_t *base, const cb_plan *plans, int batch, int index,
+    cb_sweep(uint64_t key, const uint64_t *base, const cb_plan *plans, int batch, int index,
              const cb_walker *walkers, const cb_vector *from, const uint32_t *from_id,
              const uint8_t *from_count, cb_vector *__restrict__ to, uint32_t *__restrict__ to_id,
              uint8_t *__restrict__ to_count, unsigned long long *counts, int *overflow)
 {
+    const plugmc_seed seed = cb_seed_of(key);
     __shared__ cb_patch patch;
     __shared__ union {
 #if CB_CHOSEN
@@ -573,7 +510,6 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             uint32_t id[CB_IDS ? 4 : 1][CB_BLOCK];
         } made; /* then: new cells, one a thread */
     } scratch;
-    enum { WARP = 32, CELLS_A_WARP = WARP / CB_SHARE };
     const int t = threadIdx.x, walker = CB_WALKERS > 1 ? blockIdx.z : 0;
     const size_t cells = (size_t)walker * CELLS, slots = (size_t)walker * SLOTS;
     const float *step = cb_step_of(walkers, walker);
@@ -600,7 +536,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
         int x, y;
         if (t >= cb_tasks(&region, part)) continue;
         cb_local_cell(&region, part, t, &x, &y);
-        const cb_choice choice = cb_choose(&keys, sweep, walker, cb_number_of(&region, x, y), step);
+        const cb_choice choice = cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
 #pragma unroll
         for (int trial = 0; trial < CB_TRIALS; trial++) {
             scratch.chosen[part].dx[trial][t] = choice.dx[trial];
@@ -617,34 +553,25 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
 #pragma unroll 1
     for (int part = 0; part < 4; part++) {
         const int tasks = cb_tasks(&region, part);
-        for (int first = t / WARP * CELLS_A_WARP; first < tasks; first += CB_BLOCK / CB_SHARE) {
-            /* of threads that share cells, those without one do what the last cell does */
-            const int task = first + t % WARP / CB_SHARE, half = t % CB_SHARE;
-            if (CB_SHARE == 1 && task >= tasks) break;
+        for (int task = t; task < tasks; task += CB_BLOCK) {
             int x, y;
-            cb_local_cell(&region, part, task < tasks ? task : tasks - 1, &x, &y);
+            cb_local_cell(&region, part, task, &x, &y);
             const int n = patch.count[cb_place(x, y)];
-            if (CB_SHARE == 1 && n == 0) continue;
+            if (n == 0) continue;
 #if CB_CHOSEN
             cb_choice choice;
 #pragma unroll
             for (int trial = 0; trial < CB_TRIALS; trial++) {
-                choice.dx[trial] = scratch.chosen[part].dx[trial][task];
-                choice.dy[trial] = scratch.chosen[part].dy[trial][task];
+                choice.dx[trial] = scratch.chosen[part].dx[trial][t];
+                choice.dy[trial] = scratch.chosen[part].dy[trial][t];
             }
-            choice.order = scratch.chosen[part].order[task];
+            choice.order = scratch.chosen[part].order[t];
 #else
             const cb_choice choice =
-                cb_choose(&keys, sweep, walker, cb_number_of(&region, x, y), step);
+                cb_choose(seed, sweep, walker, cb_number_of(&region, x, y), step);
 #endif
             const cb_around around = cb_look_around(&patch, x, y);
-            float2 around_it[CB_DISKS_AROUND];
-#pragma unroll
-            for (int e = 0; e < CB_DISKS_AROUND; e++)
-                around_it[e] =
-                    cb_near_disk(&around, cb_row_of(e, half), cb_column_of(e, half), e % 3);
-            const cb_moved moved = cb_try(&choice, &around, around_it, half, walls, n);
-            if (half > 0 || task >= tasks || n == 0) continue;
+            const cb_moved moved = cb_try(&choice, &around, walls, n);
 #pragma unroll
             for (int k = 0; k < 4; k++)
                 if (k < n) around.own[(moved.slots >> 2 * k & 3u) * CB_OWN_STEP] = moved.disk[k];

@@ -199,26 +199,15 @@ static void swap_on_device(checkerboard *me)
     me->graphs.swapped = !me->graphs.swapped;
 }
 
-/* The keys of Philox, round by round: see plugmc_philox. */
-static cb_keys keys_of(uint64_t key)
-{
-    cb_keys keys;
-    for (uint32_t round = 0; round < 10; round++) {
-        keys.of[round][0] = (uint32_t)key + round * 0x9E3779B9u;
-        keys.of[round][1] = (uint32_t)(key >> 32) + round * 0xBB67AE85u;
-    }
-    return keys;
-}
-
 /* Sweep i of a batch of n, block by block. */
 static int launch_patches(checkerboard *me, const plugmc_host *host, int n, int i)
 {
-    cb_keys keys = keys_of(me->seed.key);
+    uint64_t key = me->seed.key;
     const uint32_t block[3] = {(uint32_t)block_size(me), 1, 1};
     const uint32_t patches[3] = {blocks_for(me->cells.m[0], me->patch.x),
                                  blocks_for(me->cells.m[1], me->patch.y),
                                  (uint32_t)me->cells.walkers};
-    void *arguments[] = {&keys,
+    void *arguments[] = {&key,
                          &me->device.base,
                          &me->device.plans,
                          &n,
@@ -243,7 +232,6 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
 {
     const plugmc_gpu *gpu = host->gpu;
     uint64_t key = me->seed.key;
-    cb_keys keys = keys_of(key);
     const int threads = block_size(me);
     const uint32_t block[3] = {(uint32_t)threads, 1, 1};
     const int row = me->cells.dimension == 3 ? me->cells.m[1] : 1; /* rows of a layer */
@@ -255,7 +243,7 @@ static int launch_subsweeps(checkerboard *me, const plugmc_host *host, int n, in
         const uint32_t rows[3] = {blocks_for(me->cells.half, threads), (uint32_t)window.active,
                                   (uint32_t)me->cells.walkers};
         if (!window.active) continue; /* a domain of one layer */
-        void *arguments[] = {tiled(me) ? (void *)&keys : (void *)&key,
+        void *arguments[] = {&key,
                              &me->device.base,
                              &me->device.plans,
                              &n,

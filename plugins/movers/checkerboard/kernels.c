@@ -97,18 +97,13 @@ static int most_tasks(int x, int y)
     return a > b ? a : b;
 }
 
-/* Threads that share the disks around a cell. Where a multiprocessor has one patch, a thread a cell leaves it waiting for
- * each instruction to end. */
-static int threads_a_cell(const patch *p) { return p->chosen ? 2 : 1; }
-
 /* Of a block: cells and what is around them, and beside them what is chosen or made by a thread. */
 static int shared_bytes(const checkerboard *me, const patch *p)
 {
     enum { WORD = 4, DISK = 8, ALIGNMENT = 8 };
     const int places = 2 * ((p->x + CB_AROUND + 1) / 2) * (p->y + CB_AROUND);
     const int made = 4 * DISK + (me->cells.ids ? 4 : 1) * WORD;
-    const int chosen =
-        p->chosen ? 4 * (2 * (int)me->set.trials + 1) * WORD / threads_a_cell(p) : 0;
+    const int chosen = p->chosen ? 4 * (2 * (int)me->set.trials + 1) * WORD : 0;
     return places * (4 * DISK + 1) + ALIGNMENT + p->threads * (chosen > made ? chosen : made);
 }
 
@@ -133,7 +128,7 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
     if (!tiled(me) || !me->set.shift_cells || me->cells.m[1] < LEAST_ROWS || me->others.spread)
         return none;
     for (patch p = {8, 8, 0, 2, 1}; p.y <= four.y; *(p.x > p.y ? &p.y : &p.x) += 2) {
-        p.threads = (threads_a_cell(&p) * most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
+        p.threads = (most_tasks(p.x, p.y) + WARP - 1) / WARP * WARP;
         if (p.threads < 128) p.threads = 128; /* which read the cells sooner */
         if (suits(me, &p, multiprocessors)) return p;
     }
@@ -325,7 +320,6 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
     define(me, &n, "CB_PATCH_X=%d", me->patch.x);
     define(me, &n, "CB_PATCH_Y=%d", me->patch.y);
     define(me, &n, "CB_CHOSEN=%d", me->patch.chosen);
-    define(me, &n, "CB_SHARE=%d", threads_a_cell(&me->patch));
     define(me, &n, "CB_RESIDENT=%d", resident(me, multiprocessors));
     define(me, &n, "CB_NEAR=%d", me->cells.near);
     define(me, &n, "CB_COLUMNS=%d", columns(me));

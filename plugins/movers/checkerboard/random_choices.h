@@ -54,11 +54,6 @@ typedef struct cb_window {
     int32_t own, owned;    /* the first layer of this process, and how many it has */
 } cb_window;
 
-/* The keys of the ten rounds of Philox4x32, word by word, which follow from the seed. */
-typedef struct cb_keys {
-    uint32_t of[10][2];
-} cb_keys;
-
 /* Windows of a sweep: of its sub-sweeps, and of the shift. */
 enum { CB_OF_SHIFT = 8, CB_WINDOWS };
 
@@ -140,12 +135,7 @@ PLUGMC_FN void cb_displacement_2(uint32_t word, float step_x, float step_y, floa
     uint32_t a = word & 0x3ffu, b = (word >> 10) & 0x3ffu, k = a > b ? a : b;
     /* numbers in [1, 2) with these bits: cheaper than converting integers */
     float r = plugmc_float_of_bits(0x3f800000u | k << 13) - (1.0f - 0x1p-11f);
-#ifdef __CUDACC_RTC__
-    uint32_t turn = __funnelshift_r(word, 0x7fu, 9) & 0xfffff800u; /* the same in two instructions */
-#else
-    uint32_t turn = 0x3f800000u | (word >> 20) << 11;
-#endif
-    float t = plugmc_float_of_bits(turn); /* one turn more than the angle */
+    float t = plugmc_float_of_bits(0x3f800000u | (word >> 20) << 11) - 1.0f;
     plugmc_sincos_turn(t, &sine, &cosine);
     *x = cb_round(r * cosine * step_x);
     *y = cb_round(r * sine * step_y);
