@@ -9,15 +9,16 @@
 # at any number of bodies. bodies_density.py fits a curve to the five and integrates. A line of the output has both
 # densities N / <V>, the standard errors of both, and the pressure that the run at constant pressure has measured on the way.
 #
-# With WALKERS=64, say, 256 bodies in each of so many walkers are moved by checkerboard_bodies, on DEVICE (cpu or gpu).
+# WALKERS= shares the sweeps among so many walkers, each of which comes to equilibrium for 2,000 sweeps of its own; DEVICE= (cpu) says where.
 #
 # PLUGMC is the program, FOLDER where it writes.
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-sweeps=${1:-1000000} program=${PLUGMC:-plugmc}
+sweeps=$((${1:-1000000} / ${WALKERS:-1})) program=${PLUGMC:-plugmc}
 shift
 walkers=${WALKERS:-1} device=${DEVICE:-cpu}
+least=$([ "$walkers" = 1 ] && echo 5000 || echo 2000)
 mkdir -p "${FOLDER:-bodies_density}" && cd "${FOLDER:-bodies_density}" || exit 1
 
 ell='4 -0.5 -0.5 1 -0.5 1 0.5 -0.5 0.5  4 -0.5 0.5 0.5 0.5 0.5 1.5 -0.5 1.5'
@@ -63,7 +64,12 @@ input()
 	[initial]
 	state = random
 	$(printf '[potential %s]\n%b' "$potential" "$keys")
-	$(printf '%b' "$single")
+	[mover serial]
+	step = 0.3
+	target_acceptance = 0.4
+	[mover rotate]
+	step = 0.5
+	target_acceptance = 0.5
 	$(printf '%b' "$5")
 	[observable body_pressure]
 	period = $3
@@ -71,13 +77,6 @@ input()
 	period = 2
 	END
 }
-
-single='[mover serial]\nstep = 0.3\ntarget_acceptance = 0.4\n[mover rotate]\nstep = 0.5\ntarget_acceptance = 0.5'
-changes=6 least=5000 ratios='0.90 0.95 1.00 1.06 1.13'
-if [ "$walkers" != 1 ]; then
-    single='[mover checkerboard_bodies]\nstep = 0.2\nturn = 0.3\ntarget_acceptance = 0.4\ntrials = 8'
-    changes=1 least=1000 ratios='0.95 0.975 1.00 1.03 1.06'
-fi
 
 # number OUTPUT NAME: "mean error" of a row of the table
 number() { "$program" analyse "$1.h5" --csv 2>/dev/null | awk -F, -v name="$2" '$1 == name { print $2, $3 }'; }
@@ -87,11 +86,10 @@ made() { rm -f "$1.h5"*; "$program" run "$1.ini" >"$1.said" 2>&1 || { cat "$1.sa
 
 shapes | while read -r shape dimension count body density pressure potential keys; do
     [ $# = 0 ] || [[ " $* " == *" $shape "* ]] || continue
-    [ "$walkers" = 1 ] || count=256
-    input 0 "$sweeps" 20 "$shape-p" "[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = $changes" >"$shape-p.ini"
+    input 0 "$sweeps" 20 "$shape-p" '[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = 6' >"$shape-p.ini"
     made "$shape-p"
     middle=$(number "$shape-p" box_size.volume)
-    for k in $ratios; do
+    for k in 0.90 0.95 1.00 1.06 1.13; do
         volume=$(awk "BEGIN { printf \"%.9g\", ${middle% *} * $k }")
         input "$volume" $((sweeps / 10)) 3 "$shape-$k" '' >"$shape-$k.ini"
         made "$shape-$k"
