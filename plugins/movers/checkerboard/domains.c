@@ -29,8 +29,8 @@ domain own_domain(const checkerboard *me)
 }
 
 /* So many sweeps that a hundredth or two of all layers are swept twice for them. A GPU has swept two hundred rows of
- * hard disks in the time of a message, and dozens of rows of bodies: of those twentieths pay. Measured:
- * bench/results/2026-11-26-spread-two-h100.md. */
+ * hard disks in the time of a message, and dozens of rows of hexagons: of those twentieths pay. Measured:
+ * bench/results/2026-11-26-spread-two-h100.md, 2026-11-30-spread-bodies-h200.md. */
 static int sweeps_at_once(const checkerboard *me, const plugmc_host *host)
 {
     enum { ENOUGH = 8, DOMAIN = 40, OF_ROWS = 8 };
