@@ -93,8 +93,8 @@ test_patchy_spheres_move_on_a_gpu()
 test_bodies_with_forces_of_pairs_move_on_a_gpu()
 {
     gpu
-    run_of 2 0.5 40 30
-    change 's/^density = .*/shape = oblique\na = 12 0\nb = 3 12/'
+    run_of 3 0.2 40 30
+    change 's/^density = .*/shape = oblique\na = 7 0 0\nb = 1 7 0\nc = 0 1 7/'
     alike "${patches[@]}" '[potential lennard_jones]' 'epsilon = 0.3' 'sigma = 0.9' 'cutoff = 2' "${moves[@]}" '[observable energy]' 'period = 5'
 }
 
