@@ -332,7 +332,8 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "boxes are proposed for all walkers, one each");
     int code = check_boxes(h, host, c);
-    for (int32_t w = 0; w < c->walkers && !code; w++) code = find_energy_before(h, host, c, w);
+    for (int32_t w = 0; w < c->walkers && !code && !hard_cores_alone(h); w++)
+        code = find_energy_before(h, host, c, w);
     if (!code) code = find_rescaled(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code; w++) {
         compare_boxes(h, c, w);

@@ -337,6 +337,7 @@ int hamiltonian_store_orientations(hamiltonian *h, const plugmc_state *state)
 /* Nothing is written where nothing was taken, so that other movers keep what they have. */
 int hamiltonian_store(hamiltonian *h, const plugmc_state *state)
 {
+    if (!hamiltonian_is_newer(h)) return PLUGMC_OK;
     int code = hamiltonian_store_positions(h, state);
     if (!code) code = hamiltonian_store_orientations(h, state);
     if (!code) code = hamiltonian_store_counts(h, state);

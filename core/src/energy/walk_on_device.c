@@ -51,12 +51,23 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
            mover->move_count <= WALK_MOVES && !each && tables_do(h);
 }
 
-/* What the conditions above come to before there are energies. Constants: serial on one H200, 500 and 4,000 particles of a
- * Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-29-many-walkers-h200.md). */
+/* Of a trial in a single walker, and of one where walkers fill the GPU. Constants: serial on one H200, 500 and 4,000 particles of
+ * a Lennard-Jones liquid in 128 to 4,096 walkers (bench/results/2026-11-29-many-walkers-h200.md); 36 hexagons and 24
+ * octahedra in 64 to 4,096 (bench/results/2026-11-30-many-bodies-h200.md). */
+static void walk_seconds(const plugmc_system *system, double *of_one, double *of_all)
+{
+    const double n = (double)system->particles, looking = 1.5e-10 * n,
+                 least = fmax(2e-9, 1.2e-12 * n);
+    const bool flat = system->box.dimension == 2;
+    *of_one = looking + (!system->bodies ? 1.2e-6 : flat ? 2.2e-6 : 8e-6);
+    *of_all = system->bodies && !flat ? fmax(1.1e-8, least) : least;
+}
+
+/* What the conditions above come to before there are energies. */
 double on_device_walk_seconds(const plugmc_system *system)
 {
     const double n = (double)system->particles;
-    if (system->bodies) return INFINITY; /* not measured for all movers */
+    if (system->molecules) return INFINITY; /* not measured for all movers */
     const bool by_counts = system->changes & PLUGMC_CHANGED_COUNT;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
@@ -67,7 +78,8 @@ double on_device_walk_seconds(const plugmc_system *system)
     }
     if (system->walkers < LEAST_WALKERS || (isfinite(system->range) && n > MOST_MET))
         return INFINITY;
-    const double of_one = 1.2e-6 + 1.5e-10 * n, of_all = fmax(2e-9, 1.2e-12 * n);
+    double of_one, of_all;
+    walk_seconds(system, &of_one, &of_all);
     return fmax(of_one / system->walkers, of_all);
 }
 
