@@ -22,7 +22,9 @@ def take(path, to):
 
     with h5py.File(path) as file:
         transitions = file["plugmc/observables/transition_matrix/transitions"]
-        blocks = int(transitions.attrs["samples"]) // int(transitions.attrs["per_block"])
+        blocks = int(transitions.attrs["samples"]) // max(1, int(transitions.attrs["per_block"]))
+        if blocks == 0:
+            sys.exit(f"{path}: nothing was measured: the run ended during equilibration")
         sums = transitions["block_sums"][:blocks].reshape(blocks, -1, 4)
         numpy.savez_compressed(to, numbers=transitions["abscissa"][()], sums=sums)
 
@@ -83,8 +85,7 @@ def join(ranges, known):
 
 
 def compare_runs(r):
-    """How far two runs over the same numbers are from each other: chi squared of the ends of their windows is not known, so the rise over
-    the whole range, and the largest difference on the way."""
+    """How far runs over the same numbers are from each other: at the end of the range, and the largest difference on the way."""
     rises = []
     for run in r.blocks:
         all_of = run.sum(axis=0)

@@ -5,7 +5,7 @@
 #     water_numbers.sh [--set SECTION.KEY=VALUE]...
 #
 # RUNS= of each part (default 2), FIRST= number of the first one, which gives the seeds (default 1), SECONDS_EACH= of a run of the upper and of the
-# lower part (default "115 25"), SHARE= of each run that is left out at its beginning (default 0.15), FILES= a folder for the transition counts of all
+# lower part (default "300 60"), SHARE= of each run that is left out at its beginning (default 0.25), FILES= a folder for the transition counts of all
 # runs in blocks (.npz), which water_numbers.py can join again, LN_P= a file for the table, REFERENCE= another table. PLUGMC= says where the program
 # is, PYTHON= which one has numpy and h5py.
 set -eu
@@ -16,7 +16,7 @@ reference=${REFERENCE:+$(readlink -f "$REFERENCE")}
 . "$(dirname "$0")/common.sh"
 python=${PYTHON:-python3}
 reference=${reference:-$here/../tests/data/nist/spce-525-ln-p.csv}
-read -r high low <<<"${SECONDS_EACH:-115 25}"
+read -r high low <<<"${SECONDS_EACH:-300 60}"
 first=${FIRST:-1}
 upper=(--set "mover transition_matrix.min=88" --set "mover transition_matrix.max=264" --set "mover transition_matrix.windows=16"
     --set "molecule water.count=180" --set "molecule water.max_count=270" --set "mover rigid.trials=200" --set "mover rigid.step=0.4")
@@ -38,6 +38,6 @@ for run in $(seq "$first" $((first + ${RUNS:-2} - 1))); do
     one "upper$run" $((525 + 2 * run)) "$high" "${upper[@]}" "$@"
     one "lower$run" $((526 + 2 * run)) "$low" "$@"
 done
-"$python" "$here/water_numbers.py" join "$reference" "${SHARE:-0.15}" ./*.npz >found
+"$python" "$here/water_numbers.py" join "$reference" "${SHARE:-0.25}" ./*.npz >found
 if [ -n "$table" ]; then cp found "$table"; fi
 cat found

@@ -10,6 +10,10 @@
  * coming back to find out better. So in the weights trial n from a number counts n times, and those of the
  * beginning are soon forgotten; in ln p(N) all of production count alike.
  *
+ * For the same reason a step gets a weight only when trials of both ways have probabilities that add up to 1. The first trials from a
+ * number may all have a probability of 1e-20, as insertions into a liquid: a weight from those alone would keep all walkers
+ * away for good, and nobody would find out better.
+ *
  * With of = energy the bins are of the potential energy of all that is sampled, couplings included, and the
  * trials those of the movers that leave decisions to the core, as serial: ln p + U / kT is ln of the density of
  * states up to a constant.
@@ -17,6 +21,8 @@
  * Insertions and removals are for another mover of the run, such as `insert`. Coexistence of two phases comes
  * with it: ln z, densities and pressure where both have the same weight.
  */
+#include <stdbool.h>
+
 #include "flat_histogram.h"
 
 typedef struct transition_matrix {
@@ -40,16 +46,22 @@ static void learn(transition_matrix *t)
         }
 }
 
+/* Whether recent trials tell the step from bin b to the next one. */
+static bool is_known(const transition_matrix *t, int64_t b)
+{
+    return t->recent[b][PLUGMC_UP] >= 1 && t->recent[b + 1][PLUGMC_DOWN] >= 1;
+}
+
 static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     transition_matrix *t = instance;
     double *weight = t->m.states.weight;
     (void)host, (void)sweeps;
     learn(t);
-    /* where nothing is known yet it goes on level, so that each window is learned by itself */
+    /* where little is known yet it goes on level, so that each window is learned by itself */
     for (int64_t b = 0; b + 1 < t->m.bins; b++) {
-        const double step = macrostate_step((const double(*)[4])t->recent, b);
-        weight[b + 1] = weight[b] + (isnan(step) ? 0 : step);
+        const double step = is_known(t, b) ? macrostate_step((const double(*)[4])t->recent, b) : 0;
+        weight[b + 1] = weight[b] + step;
     }
     return PLUGMC_OK;
 }

@@ -149,3 +149,53 @@ test_weights_that_are_learned_for_too_long()
     expect_message "sim.ini:28: [mover wang_landau] learning = 150 exceeds equilibration: increase [run] equilibrate \
 to at least that number"
 }
+
+# Nearly all insertions have a probability of 1e-20 here, others 1. So have the first trials from a number that has just been reached, and weights from
+# these alone would keep walkers away from it for good: without the rule of transition_matrix N = 0 to 3 are never seen here.
+test_weights_wait_for_more_than_a_few_trials()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    printf '13\nLattice="4 0 0 0 4 0 0 0 4" Properties=species:S:1:pos:R:3\n' >walls.xyz
+    printf 'guest %s\n' '0 0 0' '0 0 2' '0 2 0' '2 0 0' '2 2 2' >>walls.xyz
+    printf 'wall %s\n' '1 1 1' '1 1 3' '1 3 1' '1 3 3' '3 1 1' '3 1 3' '3 3 1' '3 3 3' >>walls.xyz
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 20000
+	equilibrate = 500
+	seed = 7
+	walkers = 1
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 4
+	[species wall]
+	count = 8
+	[species guest]
+	count = 5
+	max_count = 6
+	activity = 1
+	[initial]
+	state = file
+	file = walls.xyz
+	[potential square_well]
+	epsilon = 0 -46 0
+	sigma = 0.1
+	lambda = 1 15.4 1
+	[mover insert]
+	species = guest
+	trials = 1
+	[mover transition_matrix]
+	variable = guest
+	max = 5
+	period = 2
+	END
+    must run sim.ini
+    python3 - >&2 <<-'END' || fail "walkers stay away from a number"
+	import h5py, numpy
+	mean = h5py.File('sim.h5')['plugmc/observables/transition_matrix/transitions/mean'][:]
+	trials = 10000 * (mean[:, 1] + mean[:, 3])
+	print('trials from each number', trials)
+	assert trials.min() > 500
+	END
+}
