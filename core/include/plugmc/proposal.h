@@ -18,7 +18,7 @@
  * `propose` may read all members of the struct, but must not follow its pointers.
  *
  * On a GPU the threads of a warp propose 32 trials at once, each in the state before the first of them; those after an accepted
- * one are proposed again. A mover that reads no position but that of the particle which it displaces, as most do, says
+ * one are proposed again. A mover that reads no position or orientation but those of the particle that it moves, as most do, says
  * `#define PLUGMC_READS_ITS_PARTICLE_ALONE 1`: then only those of the particle that has moved are, and all after a change
  * of counts. Movers that include plugmc/near.h propose one at a time, with all threads of a warp. */
 #ifndef PLUGMC_PROPOSAL_H
