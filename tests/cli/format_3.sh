@@ -52,13 +52,13 @@ samples_of() { h5dump -a "/plugmc/observables/transition_matrix/transitions/samp
 test_outputs_of_format_3_of_transition_matrices()
 {
     unpacked
-    local name before
+    local name half
     for name in weights-of-energies weights-of-transitions; do
-        before=$(samples_of "$name.h5")
+        half=$(samples_of "$name.h5")
         goes_on "$name" "$(sweeps_of "$name")" "$name.h5"
         grep -q "$name.h5: warning: plugin mover transition_matrix has changed" "$err" || fail "nothing is said of transition_matrix"
         must run "$here/chains/$name.ini" --set run.output=whole.h5
-        [ "$before" -gt 0 ] && [ "$before" -lt "$(samples_of whole.h5)" ] || fail "'$before' samples in the first half"
+        [ "$half" -gt 0 ] && [ "$half" -lt "$(samples_of whole.h5)" ] || fail "'$half' samples in the first half"
         [ "$(samples_of "$name.h5")" = "$(samples_of whole.h5)" ] || fail "$(samples_of "$name.h5") samples of $name"
         rm whole.h5
     done
