@@ -127,7 +127,10 @@ static void look_into(const task *t, uint32_t k, int axis, int up, uint32_t cell
             aside += r[d] * r[d];
         }
         const double ahead = up * (to[axis] + shift - from[axis]);
-        if (aside >= near * near || ahead - near >= first->path || ahead <= -near) continue;
+        if (aside >= near * near) continue;
+        /* half of what the line has of the sphere in which the other one's centre can be */
+        const double half = sqrt(near * near - aside) + 1e-9 * near;
+        if (ahead - half >= first->path || ahead <= -half) continue;
         r[axis] = ahead;
         for (int d = 0; d < 3 && up < 0; d++)
             if (d != axis) r[d] = -r[d];
