@@ -2,62 +2,65 @@
 # bodies_density.sh SWEEPS [SHAPE...]: constant pressure returns the density, for hard bodies of every shape.
 #
 # A few bodies at constant pressure for SWEEPS sweeps, which have a mean volume; and five runs at constant volume, around it,
-# for a tenth of the sweeps each, whose pressures P(V) give it again without any 1/N: at constant pressure volumes have the probability
+# whose pressures P(V) give it again without any 1/N: at constant pressure volumes have the probability
 #
 #     p(V) ~ exp(-P V / kT + integral of P(V) dV / kT)
 #
 # at any number of bodies. bodies_density.py fits a curve to the five and integrates. A line of the output has both
 # densities N / <V>, the standard errors of both, and the pressure that the run at constant pressure has measured on the way.
 #
-# WALKERS= shares the sweeps among so many walkers, each of which comes to equilibrium for 2,000 sweeps of its own; DEVICE= (cpu) says where.
+# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for 2,000 sweeps of its own. SAMPLES= (SWEEPS / 30) is
+# the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS) walkers. DEVICE= (cpu) says
+# where, THREADS= (1) how many a run takes, JOBS= (1) how many runs there are at a time, SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0:
+# no limit) ends a run early, and what it has counts.
 #
 # PLUGMC is the program, FOLDER where it writes.
 set -u
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
-sweeps=$((${1:-1000000} / ${WALKERS:-1})) program=${PLUGMC:-plugmc}
+all=${1:-1000000} program=${PLUGMC:-plugmc}
 shift
-walkers=${WALKERS:-1} device=${DEVICE:-cpu}
-least=$([ "$walkers" = 1 ] && echo 5000 || echo 2000)
 mkdir -p "${FOLDER:-bodies_density}" && cd "${FOLDER:-bodies_density}" || exit 1
 
 ell='4 -0.5 -0.5 1 -0.5 1 0.5 -0.5 0.5  4 -0.5 0.5 0.5 0.5 0.5 1.5 -0.5 1.5'
 # SHAPE DIMENSION COUNT VOLUME_OF_ONE DENSITY PRESSURE POTENTIAL KEYS. The box must be twice as long as the longest distance at which
-# two bodies touch, and stay so.
+# two bodies touch, and stay so. DENSITY is about that at PRESSURE.
 shapes()
 {
     cat <<-END
 	hexagon 2 36 2.598076 0.231 1.69 hard_polygon sides = 6
-	square 2 24 1 0.526 2.9 hard_polygon sides = 4
-	rod 3 24 1.309 0.25 1.0 spherocylinder length = 1
-	octahedron 3 24 0.471405 0.68 4.5 hard_polyhedron shape = octahedron
-	ellipsoid 3 24 1.0472 0.17 0.85 hard_ellipsoid a = 1\nb = 0.5\nc = 0.5
-	dumbbell 3 28 1.0472 0.29 1.5 union_of_spheres body = -0.5 0 0 0.5 0.5 0 0 0.5
-	patches 3 24 0.523599 0.6 1.6 kern_frenkel directions = 1 0 0 -1 0 0\nhalf_angle = 0.9\nepsilon = 2
+	square 2 24 1 0.523 2.9 hard_polygon sides = 4
+	rod 3 24 1.309 0.225 1.0 spherocylinder length = 1
+	octahedron 3 24 0.471405 0.686 4.5 hard_polyhedron shape = octahedron
+	ellipsoid 3 24 1.0472 0.242 0.85 hard_ellipsoid a = 1\nb = 0.5\nc = 0.5
+	dumbbell 3 28 1.0472 0.275 1.5 union_of_spheres body = -0.5 0 0 0.5 0.5 0 0 0.5
+	patches 3 24 0.523599 0.625 1.6 kern_frenkel directions = 1 0 0 -1 0 0\nhalf_angle = 0.9\nepsilon = 2
 	ellipse 2 24 1.5708 0.332 1.65 hard_ellipse a = 1\nb = 0.5
-	discorectangle 2 24 1.7854 0.27 1.2 spherocylinder length = 1
-	triangle 2 24 0.433013 1.14 6.4 hard_polygon sides = 3
-	cube 3 24 1 0.31 2.0 hard_polyhedron shape = cube
+	discorectangle 2 24 1.7854 0.275 1.2 spherocylinder length = 1
+	triangle 2 24 0.433013 1.135 6.4 hard_polygon sides = 3
+	cube 3 24 1 0.3095 2.0 hard_polyhedron shape = cube
 	ell 2 24 2.5 0.163 0.6 union_of_polyhedra body = $ell
 	END
 }
 
-# input VOLUME SWEEPS PERIOD OUTPUT MOVER: VOLUME 0 is constant pressure
+# input DENSITY SWEEPS PERIOD WALKERS OUTPUT MOVER: DENSITY 0 is constant pressure
 input()
 {
+    local least=$([ "$4" = 1 ] && echo 5000 || echo 2000)
     cat <<-END
 	[run]
 	sweeps = $2
 	equilibrate = $(($2 / 20 > least ? $2 / 20 : least))
-	seed = $(printf %s "$4" | cksum | cut -c1-6)
-	$([ "$walkers" != 1 ] || echo "threads = 1")
-	walkers = $walkers
-	device = $device
-	output = $4.h5
+	seed = $(($(printf %s "$5" | cksum | cut -c1-6) + ${SEED:-0}))
+	threads = ${THREADS:-1}
+	walkers = $4
+	device = ${DEVICE:-cpu}
+	output = $5.h5
+	time_limit = ${SECONDS_OF_RUN:-0}
 	$([ "$1" != 0 ] || echo "pressure = $pressure")
 	[box]
 	dimension = $dimension
-	density = $([ "$1" = 0 ] && echo "$density" || awk "BEGIN { printf \"%.9g\", $count / $1 }")
+	density = $([ "$1" = 0 ] && echo "$density" || echo "$1")
 	[species body]
 	count = $count
 	diameter = $([ "$potential" = kern_frenkel ] && echo 1 || echo 0)
@@ -70,7 +73,7 @@ input()
 	[mover rotate]
 	step = 0.5
 	target_acceptance = 0.5
-	$(printf '%b' "$5")
+	$(printf '%b' "$6")
 	[observable body_pressure]
 	period = $3
 	[observable box_size]
@@ -81,20 +84,40 @@ input()
 # number OUTPUT NAME: "mean error" of a row of the table
 number() { "$program" analyse "$1.h5" --csv 2>/dev/null | awk -F, -v name="$2" '$1 == name { print $2, $3 }'; }
 
-# One run, OUTPUT by its INI file.
-made() { rm -f "$1.h5"*; "$program" run "$1.ini" >"$1.said" 2>&1 || { cat "$1.said"; exit 1; }; }
+# One run, OUTPUT by its INI file. Status 11 is that of the time limit.
+made()
+{
+    rm -f "$1.h5"*
+    "$program" run "$1.ini" >"$1.said" 2>&1 </dev/null
+    case $? in 0 | 11) ;; *) cat "$1.said" && exit 1 ;; esac
+}
+
+volumes='0.90 0.95 1.00 1.06 1.13'
+# All runs of a shape, after its line of `shapes` was read.
+made_all()
+{
+    local walkers=${WALKERS:-1} few=${WALKERS_AT_VOLUME:-${WALKERS:-1}} k
+    local samples=${SAMPLES:-$((all / 30))}
+    input 0 $((all / walkers)) $([ "$walkers" = 1 ] && echo 20 || echo 200) "$walkers" "$shape-p" \
+        '[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = 6' >"$shape-p.ini"
+    for k in $volumes; do
+        input "$(awk "BEGIN { printf \"%.9g\", $density / $k }")" $((samples * 20 / few)) 20 "$few" "$shape-$k" '' >"$shape-$k.ini"
+    done
+    made "$shape-p" &
+    for k in $volumes; do
+        while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do wait -n || exit 1; done
+        made "$shape-$k" &
+    done
+    wait
+    for k in $volumes; do
+        [ -e "$shape-$k.h5" ] || exit 1
+        echo "$(awk "BEGIN { printf \"%.9g\", $count / $density * $k }") $(number "$shape-$k" body_pressure.pressure)"
+    done >"$shape.volumes"
+    echo "$shape $count $body $pressure $(number "$shape-p" box_size.volume) $(number "$shape-p" body_pressure.pressure)" |
+        python3 "$here/bodies_density.py" "$shape.volumes" || exit 1
+}
 
 shapes | while read -r shape dimension count body density pressure potential keys; do
     [ $# = 0 ] || [[ " $* " == *" $shape "* ]] || continue
-    input 0 "$sweeps" 20 "$shape-p" '[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = 6' >"$shape-p.ini"
-    made "$shape-p"
-    middle=$(number "$shape-p" box_size.volume)
-    for k in 0.90 0.95 1.00 1.06 1.13; do
-        volume=$(awk "BEGIN { printf \"%.9g\", ${middle% *} * $k }")
-        input "$volume" $((sweeps / 10)) 3 "$shape-$k" '' >"$shape-$k.ini"
-        made "$shape-$k"
-        echo "$volume $(number "$shape-$k" body_pressure.pressure)"
-    done >"$shape.volumes"
-    echo "$shape $count $body $pressure $middle $(number "$shape-p" body_pressure.pressure)" |
-        python3 "$here/bodies_density.py" "$shape.volumes" || exit 1
+    made_all || exit 1
 done

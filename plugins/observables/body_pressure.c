@@ -36,7 +36,7 @@ typedef struct body_pressure {
     double *reach;   /* [species] of bodies; 0: not a body */
     double *contact; /* [species][species] of hard cores, length */
     double *near; /* [species][species] no contact beyond this distance, length; 0: none at all */
-    double (*share)[3];     /* [particles] of the sum, along each axis */
+    double (*share)[3];     /* [walkers][particles] of the sum, along each axis */
     plugmc_particle *kinds; /* [species] at the origin */
 } body_pressure;
 
@@ -127,7 +127,10 @@ static void look_into(const task *t, uint32_t k, int axis, int up, uint32_t cell
             aside += r[d] * r[d];
         }
         const double ahead = up * (to[axis] + shift - from[axis]);
-        if (aside >= near * near || ahead - near >= first->path || ahead <= -near) continue;
+        if (aside >= near * near) continue;
+        /* half of what the line has of the sphere in which the other one's centre can be */
+        const double half = sqrt(near * near - aside) + 1e-9 * near;
+        if (ahead - half >= first->path || ahead <= -half) continue;
         r[axis] = ahead;
         for (int d = 0; d < 3 && up < 0; d++)
             if (d != axis) r[d] = -r[d];
@@ -292,31 +295,60 @@ static double share_with_energies(const task *t, uint32_t k, int axis, stop down
 
 /* ---- All of them ---------------------------------------------------------------------------- */
 
-/* The sum of (d_up + d_down) / l over a walker, along each axis. Returns how many bodies cannot go anywhere. */
-static int64_t sum_shares(const task *t, int32_t threads, double sum[3])
+/* What a share of the threads' work is: this many bodies of a walker. */
+enum { TOGETHER = 16 };
+
+/* Puts the share of bodies [k, end) of a walker into `share`. Returns how many cannot go anywhere. */
+static int64_t find_shares(const task *t, uint32_t k, uint32_t end, energy_line *line,
+                           double (*share)[3])
 {
-    const body_pressure *p = t->p;
-    const uint32_t n = t->start[(int64_t)t->count[0] * t->count[1] * t->count[2]];
     int64_t stuck = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : stuck)
+    for (; k < end; k++)
+        for (int a = 0; a < t->p->dimension; a++) {
+            const stop up = find_stop(t, k, a, 1), down = find_stop(t, k, a, -1);
+            const double path = up.path + down.path;
+            if (t->p->energies > 0 && path > 0)
+                share[k][a] = share_with_energies(t, k, a, down, up, line);
+            else
+                share[k][a] = isfinite(path) ? (up.separation + down.separation) / path : 0;
+            stuck += !(path > 0);
+        }
+    return stuck;
+}
+
+static task task_of(const body_pressure *p, const plugmc_view *view, const plugmc_cells *cells,
+                    int32_t w)
+{
+    const int64_t first = w * p->system->particles;
+    return (task){p,
+                  &view->box[w],
+                  view->orientations + first,
+                  cells->start + w * (cells->cells + 1),
+                  cells->order + first,
+                  cells->positions + 3 * first,
+                  cells->count};
+}
+
+/* The shares of all bodies. Threads take parts of all walkers, which may be many and small. */
+static int64_t find_all_shares(const body_pressure *p, const plugmc_view *view,
+                               const plugmc_cells *cells)
+{
+    const plugmc_system *system = p->system;
+    const int64_t parts = (system->particles + TOGETHER - 1) / TOGETHER;
+    int64_t stuck = 0;
+#pragma omp parallel num_threads(system->threads) reduction(+ : stuck)
     {
         energy_line line = {.steps = NULL};
-#pragma omp for schedule(dynamic, 16)
-        for (uint32_t k = 0; k < n; k++)
-            for (int a = 0; a < p->dimension; a++) {
-                const stop up = find_stop(t, k, a, 1), down = find_stop(t, k, a, -1);
-                const double path = up.path + down.path;
-                if (p->energies > 0 && path > 0)
-                    p->share[k][a] = share_with_energies(t, k, a, down, up, &line);
-                else
-                    p->share[k][a] = isfinite(path) ? (up.separation + down.separation) / path : 0;
-                stuck += !(path > 0);
-            }
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t part = 0; part < parts * system->walkers; part++) {
+            const int32_t w = (int32_t)(part / parts);
+            const task t = task_of(p, view, cells, w);
+            const uint32_t n = t.start[cells->cells], k = (uint32_t)(part % parts) * TOGETHER;
+            stuck += find_shares(&t, k, n < k + TOGETHER ? n : k + TOGETHER, &line,
+                                 p->share + w * system->particles);
+        }
         free(line.steps);
     }
-    sum[0] = sum[1] = sum[2] = 0;
-    for (uint32_t k = 0; k < n; k++)
-        for (int a = 0; a < p->dimension; a++) sum[a] += p->share[k][a];
     return stuck;
 }
 
@@ -328,20 +360,16 @@ static int measure(void *instance, const plugmc_host *host, const plugmc_view *v
     plugmc_cells cells = {.size = sizeof cells};
     int code = check_reach(host, view, p->range, "the largest distance of two bodies that touch");
     if (!code) code = view->cells(view, p->range, &cells);
+    if (!code && find_all_shares(p, view, &cells))
+        return host->fail(host->context, PLUGMC_ERROR_STATE,
+                          "bodies overlap in the configuration after sweep %llu",
+                          (unsigned long long)view->sweep);
     for (int32_t w = 0; w < system->walkers && !code; w++) {
-        const int64_t first = w * system->particles;
-        const task t = {p,
-                        &view->box[w],
-                        view->orientations + first,
-                        cells.start + w * (cells.cells + 1),
-                        cells.order + first,
-                        cells.positions + 3 * first,
-                        cells.count};
-        double sum[3], n = t.start[cells.cells], *out = values + w * p->scalars;
-        if (sum_shares(&t, system->threads, sum))
-            return host->fail(host->context, PLUGMC_ERROR_STATE,
-                              "bodies overlap in the configuration after sweep %llu",
-                              (unsigned long long)view->sweep);
+        const uint32_t n = cells.start[w * (cells.cells + 1) + cells.cells];
+        const double(*share)[3] = p->share + w * system->particles;
+        double sum[3] = {0}, *out = values + w * p->scalars;
+        for (uint32_t k = 0; k < n; k++)
+            for (int a = 0; a < p->dimension; a++) sum[a] += share[k][a];
         if (isnan(sum[0] + sum[1] + sum[2]))
             return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                               "no memory for the steps of energies");
@@ -451,7 +479,8 @@ static int prepare(void *instance, const plugmc_host *host)
     p->contact = host->allocate(host->context, n * n * sizeof *p->contact);
     p->near = host->allocate(host->context, n * n * sizeof *p->near);
     p->kinds = host->allocate(host->context, n * sizeof *p->kinds);
-    p->share = host->allocate(host->context, (size_t)system->particles * sizeof *p->share);
+    p->share = host->allocate(host->context,
+                              (size_t)system->walkers * (size_t)system->particles * sizeof *p->share);
     if (!p->reach || !p->contact || !p->near || !p->kinds || !p->share)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
                           (long long)system->particles);
