@@ -2,6 +2,7 @@
 """ln p(N) of SPC/E water from several runs, beside a reference: see water_numbers.sh.
 
     water_numbers.py take FILE.h5 TO.npz          transition counts of a run in blocks of time
+    water_numbers.py starts TO.h5md FILE.xyz...   one file of configurations, a walker each: [initial] file of a run with windows
     water_numbers.py join REFERENCE.csv SHARE FILE.npz...
 
 `join` leaves the first SHARE of the blocks of each run out (0.2, say). Runs over the same numbers are taken together; ranges of
@@ -27,6 +28,35 @@ def take(path, to):
             sys.exit(f"{path}: nothing was measured: the run ended during equilibration")
         sums = transitions["block_sums"][:blocks].reshape(blocks, -1, 4)
         numpy.savez_compressed(to, numbers=transitions["abscissa"][()], sums=sums)
+
+
+def starts(to, paths):
+    """Walker k begins as FILE k; of more walkers each FILE is that of several. Numbers of molecules may differ."""
+    import h5py
+
+    found = []
+    for path in paths:
+        with open(path, encoding="ascii") as lines:
+            rows = [next(lines) for _ in range(int(next(lines)) + 1)]
+        edges = [float(x) for x in rows[0].split('"')[1].split()][::4]
+        found.append([row.split()[:4] for row in rows[1:]])
+    names = sorted({row[0] for rows in found for row in rows})
+    most = max(map(len, found))
+    with h5py.File(to, "w") as file:
+        file.create_group("h5md").attrs["version"] = [1, 1]
+        for walker, rows in enumerate(found):
+            group = file.create_group("particles/trajectory" + (f"_{walker}" if walker else ""))
+            places = numpy.zeros((1, most, 3))
+            species, number = numpy.full((2, 1, most), -1, numpy.int32)  # -1: not there
+            places[0, :len(rows)] = [[float(x) for x in row[1:]] for row in rows]
+            species[0, :len(rows)] = [names.index(row[0]) for row in rows]
+            number[0, :len(rows)] = numpy.arange(len(rows))
+            for name, of_frame in (("position", places), ("species", species), ("id", number),
+                                   ("box/edges", numpy.array([edges]))):
+                group[name + "/value"], group[name + "/step"] = of_frame, [0]
+            group["box"].attrs["dimension"] = 3
+            group["box"].attrs["boundary"] = numpy.array(["periodic"] * 3, dtype="S8")
+            group["species"].attrs["names"] = numpy.array(names, dtype="S")
 
 
 def read(path, share):
@@ -103,6 +133,8 @@ def compare_runs(r):
 def main():
     if sys.argv[1] == "take":
         return take(*sys.argv[2:4])
+    if sys.argv[1] == "starts":
+        return starts(sys.argv[2], sys.argv[3:])
     with open(sys.argv[2], encoding="ascii", newline="") as lines:
         reference = [[float(x) for x in line] for line in csv.reader(lines) if not line[0].startswith(("N", "#"))]
     ranges = {}
