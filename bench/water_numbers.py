@@ -98,9 +98,14 @@ def normalised(of_steps, known, cut=None):
 def all_together(runs, first, last):
     """Counts [runs BLOCKS][bins][4] of all runs, 0 where one has not been."""
     counts = numpy.zeros((len(runs), BLOCKS, last - first + 1, 4))
+    led = numpy.zeros(last - first + 1, bool)  # to the next number
     for r, (numbers, sums) in enumerate(runs):
         at = int(numbers[0]) - first
         counts[r, :, at:at + len(numbers)] = sums
+        led[at:at + len(numbers) - 1] = True
+    if not led[:-1].all():
+        end = first + int(led.argmin())
+        sys.exit(f"no run leads from N = {end} to {min(int(r[0][0]) for r in runs if r[0][0] > end)}")
     return counts.reshape(-1, last - first + 1, 4)
 
 
