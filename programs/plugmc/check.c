@@ -13,6 +13,7 @@
 #include "plugin/search.h"
 #include "engine/device_choice.h"
 #include "engine/mover_offers.h"
+#include "engine/on_host.h"
 #include "quantum/variational_on_device.h"
 #include "engine/field_table.h"
 #include "engine/kernels.h"
@@ -142,6 +143,15 @@ static void print_movers(const engine *engine)
     mover_offers_free(&offers);
 }
 
+/* What a run on a GPU leaves to the host. */
+static void print_on_host(const engine *engine)
+{
+    char words[ON_HOST_WORDS];
+    for (int k = 0; k < engine->mover_count; k++)
+        if (made_on_host(engine, k, words))
+            printf("[%s] %s\n", engine->movers[k].instance->section->section->name, words);
+}
+
 /* Totals are tried in the initial state, which a check makes for that where it is no work. A random one may be. */
 static int try_totals(session *session)
 {
@@ -227,6 +237,7 @@ int command_check(int argc, char **argv)
         if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
         if (!session.engine.device.gpu)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
+        print_on_host(&session.engine);
         print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
         field_table_write(stdout, &session.engine, "");

@@ -119,3 +119,64 @@ test_molecules_are_resumed_on_a_gpu()
     must run --resume parts.h5 --set run.sweeps=60
     same_chain sim.h5 parts.h5
 }
+
+# on_host MOVER WHY LINE...: the run and its check say, with these lines, that and why the host makes this mover's trial moves.
+on_host()
+{
+    local said="[mover $1] makes its trial moves on the host, not on the GPU: $2"
+    shift 2
+    printf '%s\n' "$@" >>sim.ini
+    change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
+    must check sim.ini
+    expect_output "$said"
+    must run sim.ini
+    grep -Fq -- "$said" "$out" "$err" || fail "expected: $said"
+}
+
+test_it_is_said_that_few_walkers_are_moved_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 4 "${dumbbells[@]}" "${bent[@]}"
+    on_host rigid 'a GPU moves 8 walkers or more, and here are 4' "${atoms[@]}" "${moves[@]}"
+}
+
+test_it_is_said_that_molecules_in_changing_boxes_come_and_leave_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    change 's/^temperature = .*/temperature = 2\npressure = 0.2/'
+    on_host insert_molecule "boxes and numbers both change beside 'tail_correction'" "${atoms[@]}" "${tail[@]}" "${moves[@]}" "${exchange[@]}" \
+        '[mover volume]' 'step = 0.01'
+}
+
+test_it_is_said_that_molecules_trade_places_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" "${bent[@]}"
+    printf '%s\n' "${atoms[@]}" "${moves[@]}" '[mover swap]' 'a = dumbbell' 'b = bent' >>sim.ini
+    change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
+    must check sim.ini
+    expect_output '[mover swap] makes its trial moves on the host, not on the GPU: molecules do not trade places there'
+    must run sim.ini
+    grep -Fq '[mover swap] makes its trial moves on the host, not on the GPU' "$out" "$err" || fail "the run does not say it"
+}
+
+test_it_is_said_that_transfers_are_made_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' "${bent[@]}"
+    on_host transfer 'it has no GPU source' "${atoms[@]}" "${moves[@]}" '[mover transfer]' 'species = dumbbell'
+}
+
+# What the GPU does is not mentioned.
+test_nothing_is_said_of_molecules_that_a_gpu_moves_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    printf '%s\n' "${atoms[@]}" "${tail[@]}" "${waves[@]}" "${moves[@]}" "${exchange[@]}" >>sim.ini
+    change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
+    for what in check run; do
+        must $what sim.ini
+        ! grep -q 'on the host' "$out" "$err" || fail "$what says that something is on the host"
+    done
+}
