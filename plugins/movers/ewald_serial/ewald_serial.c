@@ -111,7 +111,7 @@ static int batch(ewald_serial *s, const plugmc_host *host)
         {PAIRS, t->particle_blocks, ES_BATCH, t->walkers, ES_THREADS},
         {WAVES, t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
         {COUPLE, t->chunks, t->walkers, 1, ES_TILE * ES_TILE},
-        {BETWEEN, ES_BATCH * ES_BATCH / ES_THREADS, t->walkers, 1, ES_THREADS},
+        {BETWEEN, ES_BATCH * ES_BATCH / ES_THREADS, 2 * t->most + 1, t->walkers, ES_THREADS},
         {DECIDE, t->walkers, 1, 1, ES_BATCH},
         {APPLY, t->wave_blocks, t->walkers, 1, ES_THREADS},
         {ADVANCE, 1, 1, 1, ES_THREADS},
@@ -493,9 +493,11 @@ static void describe_system(ewald_serial *s)
     t->particles = (uint32_t)system->particles;
     t->walkers = (uint32_t)system->walkers;
     t->wave_blocks = blocks_of(t->waves, ES_THREADS);
-    t->particle_blocks = blocks_of(t->particles, ES_PARTICLES);
+    t->block_particles = t->particles <= 16384 ? 256 : 1024;
+    t->block_waves = t->waves <= 8192 ? 2 * ES_TILE : 8 * ES_TILE;
+    t->particle_blocks = blocks_of(t->particles, t->block_particles);
     count_units(s);
-    t->chunks = blocks_of(t->waves, ES_CHUNK);
+    t->chunks = blocks_of(t->waves, t->block_waves);
     for (int32_t k = 0; k < system->term_count; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         const plugmc_pair *pair = term->plugin->potential->pair;
@@ -529,8 +531,7 @@ static int take_memory(ewald_serial *s, const plugmc_host *host)
         {&t->wave_part, moves * t->wave_blocks * sizeof *t->wave_part},
         {&t->pair_part, moves * t->particle_blocks * sizeof *t->pair_part},
         {&t->couple_part, moves * ES_BATCH * t->chunks * sizeof *t->couple_part},
-        {&t->before, walkers * ES_TRIANGLE * sizeof *t->before},
-        {&t->after, walkers * ES_TRIANGLE * sizeof *t->after},
+        {&t->between, walkers * (2 * t->most + 1) * ES_TRIANGLE * sizeof *t->between},
         {&t->accepted, moves * sizeof *t->accepted},
         {&t->share, walkers * n * sizeof *t->share},
         {&t->rung, (size_t)s->by_walker * walkers * sizeof *t->rung},

@@ -14,9 +14,7 @@
 enum {
     ES_THREADS = 128,
     ES_BATCH = 64,
-    ES_PARTICLES = 1024, /* a block sums pairs of */
-    ES_TILE = 16,        /* waves a block holds at a time, and pairs of trial moves along an edge */
-    ES_CHUNK = 128       /* waves that a block couples trial moves by */
+    ES_TILE = 16 /* waves a block holds at a time, and pairs of trial moves along an edge */
 };
 
 /* Place of trial moves m > i in the lower triangle of a matrix. */
@@ -54,6 +52,9 @@ typedef struct es_task {
     uint32_t particles, walkers, waves;
     uint32_t units, most;                          /* most: sites of the largest unit */
     uint32_t wave_blocks, particle_blocks, chunks; /* blocks of sums */
+    /* Particles that a block sums pairs of, and waves that one couples trial moves by: few of a small
+     * system, so that all multiprocessors have some. */
+    uint32_t block_particles, block_waves;
     double reach_square;
     es_plan *plan;
     es_state *state;         /* [walkers] */
@@ -68,11 +69,12 @@ typedef struct es_task {
     double *wave_part;       /* [walkers][batch][wave_blocks] kT */
     double *pair_part;       /* [walkers][batch][particle_blocks] kT; infinite for an overlap */
     double *couple_part;     /* [walkers][chunks][batch][batch] kT */
-    double *before,
-        *after;          /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
-    uint8_t *accepted;   /* [walkers][batch] */
-    double *share;       /* [walkers][particles] kT: pair energy with those after, fields */
-    const es_rung *rung; /* [walkers]; these two where walkers differ (ES_BY_WALKER) */
+    /* [walkers][2 most + 1][ES_TRIANGLE] kT: change of m if i < m stays, and if it has moved, by pairs
+     * of each site of m; last by waves if i has moved. */
+    double *between;
+    uint8_t *accepted;         /* [walkers][batch] */
+    double *share;             /* [walkers][particles] kT: pair energy with those after, fields */
+    const es_rung *rung;       /* [walkers]; these two where walkers differ (ES_BY_WALKER) */
     const double *coupling;    /* [walkers][terms]: what a term counts by */
     const uint32_t *wave_term; /* [waves]: of which term it is */
     /* With ES_LISTED. */
@@ -341,8 +343,8 @@ ES_KERNEL es_pairs(const es_task t)
             const uint64_t place = es_place_of(&t, walker, m, a);
             plugmc_sums sums;
             plugmc_sums_clear(&sums);
-            for (uint32_t k = threadIdx.x; k < ES_PARTICLES; k += ES_THREADS) {
-                const uint32_t j = blockIdx.x * ES_PARTICLES + k;
+            for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
+                const uint32_t j = blockIdx.x * t.block_particles + k;
                 if (j >= t.particles) continue;
                 const uint32_t unit = es_unit_of(&t, j);
                 if (unit >= first && unit <= own) continue;
@@ -371,15 +373,15 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
     const uint32_t row = threadIdx.x / ES_TILE, column = threadIdx.x % ES_TILE;
     const double *shift = t.shift + 2 * (uint64_t)walker * ES_BATCH * t.waves;
     double sum[EACH][EACH] = {{0}};
-    for (uint32_t tile = 0; tile < ES_CHUNK; tile += ES_TILE) {
+    for (uint32_t tile = 0; tile < t.block_waves; tile += ES_TILE) {
         __syncthreads();
 #if PLUGMC_WEIGHTED
-        const uint32_t mine = blockIdx.x * ES_CHUNK + tile + threadIdx.x;
+        const uint32_t mine = blockIdx.x * t.block_waves + tile + threadIdx.x;
         if (threadIdx.x < ES_TILE)
             factor[threadIdx.x] = mine < t.waves ? ES_COUPLING(&t, walker)[t.wave_term[mine]] : 0;
 #endif
         for (uint32_t k = threadIdx.x; k < NUMBERS; k += ES_TILE * ES_TILE) {
-            const uint32_t m = k / ES_TILE, w = blockIdx.x * ES_CHUNK + tile + k % ES_TILE;
+            const uint32_t m = k / ES_TILE, w = blockIdx.x * t.block_waves + tile + k % ES_TILE;
             const bool there = m < n && w < t.waves;
             const double root = there ? sqrt(2 * t.weight[w]) : 0;
             re[k % ES_TILE][m] = there ? root * shift[2 * (uint64_t)m * t.waves + w] : 0;
@@ -388,7 +390,7 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
         __syncthreads();
         for (uint32_t w = 0; w < ES_TILE; w++)
             for (int i = 0; i < EACH; i++)
-                for (int j = 0; j < EACH; j++) {
+                for (int j = 0; j <= i; j++) { /* all others are above the diagonal */
                     const double both = re[w][row + ES_TILE * i] * re[w][column + ES_TILE * j] +
                                         im[w][row + ES_TILE * i] * im[w][column + ES_TILE * j];
 #if PLUGMC_WEIGHTED
@@ -404,37 +406,35 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
             out[(row + ES_TILE * i) * ES_BATCH + column + ES_TILE * j] = sum[i][j];
 }
 
-/* What the change of m has to be given for move i < m: by pairs, and by waves if i has moved.
- * Blocks (batch^2 / threads, walkers). */
+/* What the change of m has to be given for move i < m: by the pairs of a site of m, and by waves if i
+ * has moved. Blocks (batch^2 / threads, 2 most + 1, walkers). */
 ES_KERNEL es_between(const es_task t)
 {
-    const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
+    const uint32_t walker = blockIdx.z, slice = blockIdx.y;
+    const uint32_t k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint32_t m = k / ES_BATCH, i = k % ES_BATCH, first = t.plan->first;
     if (m >= es_batch(&t) || i >= m) return;
-    const uint32_t sites = es_sites(&t, first + m), others = es_sites(&t, first + i);
-    double out[2];
-    for (int moved = 0; moved < 2; moved++) {
+    const uint32_t a = slice / 2, others = es_sites(&t, first + i);
+    double out = 0;
+    if (a == t.most) {
+        const double *part = t.couple_part + (uint64_t)walker * t.chunks * ES_BATCH * ES_BATCH;
+        for (uint32_t c = 0; c < t.chunks; c++)
+            out += part[((uint64_t)c * ES_BATCH + m) * ES_BATCH + i];
+    } else if (a < es_sites(&t, first + m)) {
+        const plugmc_site site = es_site_of(&t, es_particle(&t, first + m, a));
+        const uint64_t place = es_place_of(&t, walker, m, a);
+        const double *there = slice % 2 ? t.to : t.from;
         bool free = true;
-        out[moved] = 0;
-        for (uint32_t a = 0; a < sites; a++) {
-            const plugmc_site site = es_site_of(&t, es_particle(&t, first + m, a));
-            const uint64_t place = es_place_of(&t, walker, m, a);
-            plugmc_sums sums;
-            plugmc_sums_clear(&sums);
-            for (uint32_t b = 0; b < others; b++)
-                free &= es_add_pair(&t, t.from + place, t.to + place, site,
-                                    (moved ? t.to : t.from) + es_place_of(&t, walker, i, b),
-                                    es_site_of(&t, es_particle(&t, first + i, b)), &sums);
-            out[moved] += es_total(&t, walker, &sums, site);
-        }
-        if (!free) out[moved] = es_infinite();
+        plugmc_sums sums;
+        plugmc_sums_clear(&sums);
+        for (uint32_t b = 0; b < others; b++)
+            free &= es_add_pair(&t, t.from + place, t.to + place, site,
+                                there + es_place_of(&t, walker, i, b),
+                                es_site_of(&t, es_particle(&t, first + i, b)), &sums);
+        out = free ? es_total(&t, walker, &sums, site) : es_infinite();
     }
-    const double *part = t.couple_part + (uint64_t)walker * t.chunks * ES_BATCH * ES_BATCH;
-    for (uint32_t c = 0; c < t.chunks; c++)
-        out[1] += part[((uint64_t)c * ES_BATCH + m) * ES_BATCH + i];
-    const uint64_t place = (uint64_t)walker * ES_TRIANGLE + m * (m - 1) / 2 + i;
-    t.before[place] = out[0];
-    t.after[place] = out[1];
+    t.between[((uint64_t)walker * (2 * t.most + 1) + slice) * ES_TRIANGLE + m * (m - 1) / 2 + i] =
+        out;
 }
 
 /* The configuration after move m of the batch. */
@@ -460,10 +460,16 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     __shared__ double changes[ES_BATCH];
     __shared__ uint8_t accepted[ES_BATCH]; /* 2: its change was not a number */
     const uint32_t walker = blockIdx.x, m = threadIdx.x, n = es_batch(&t), first = t.plan->first;
-    const uint64_t at = (uint64_t)walker * ES_BATCH + m, triangle = (uint64_t)walker * ES_TRIANGLE;
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const double *between = t.between + (uint64_t)walker * (2 * t.most + 1) * ES_TRIANGLE;
     for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_BATCH) {
-        before[k] = t.before[triangle + k];
-        after[k] = t.after[triangle + k];
+        double stays = 0, moved = between[2 * t.most * ES_TRIANGLE + k];
+        for (uint32_t a = 0; a < t.most; a++) {
+            stays += between[2 * a * ES_TRIANGLE + k];
+            moved += between[(2 * a + 1) * ES_TRIANGLE + k];
+        }
+        before[k] = stays;
+        after[k] = moved;
     }
     double change = 0, limit = 0;
     bool lost = t.state[walker].astray != 0;
