@@ -112,7 +112,7 @@ static int batch(ewald_serial *s, const plugmc_host *host)
         {WAVES, t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
         {COUPLE, t->chunks, t->walkers, 1, ES_TILE * ES_TILE},
         {BETWEEN, ES_BATCH * ES_BATCH / ES_THREADS, 2 * t->most + 1, t->walkers, ES_THREADS},
-        {DECIDE, t->walkers, 1, 1, ES_BATCH},
+        {DECIDE, t->walkers, 1, 1, ES_DECIDERS},
         {APPLY, t->wave_blocks, t->walkers, 1, ES_THREADS},
         {ADVANCE, 1, 1, 1, ES_THREADS},
     };

@@ -14,6 +14,7 @@
 enum {
     ES_THREADS = 128,
     ES_BATCH = 64,
+    ES_DECIDERS = 512,
     ES_TILE = 16 /* waves a block holds at a time, and pairs of trial moves along an edge */
 };
 
@@ -451,10 +452,10 @@ PLUGMC_FN void es_take(const es_task &t, uint32_t walker, uint32_t m)
 #endif
 }
 
-/* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m. A
- * move whose change is not a number, or minus infinity, is made, and none after it, so that it is
- * found. */
-extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t)
+/* One after the other. A block of ES_DECIDERS threads a walker, which gather what moves do to each
+ * other; then thread m keeps the change of move m. A move whose change is not a number, or minus
+ * infinity, is made, and none after it, so that it is found. */
+extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_task t)
 {
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
@@ -462,7 +463,7 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     const uint32_t walker = blockIdx.x, m = threadIdx.x, n = es_batch(&t), first = t.plan->first;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
     const double *between = t.between + (uint64_t)walker * (2 * t.most + 1) * ES_TRIANGLE;
-    for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_BATCH) {
+    for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_DECIDERS) {
         double stays = 0, moved = between[2 * t.most * ES_TRIANGLE + k];
         for (uint32_t a = 0; a < t.most; a++) {
             stays += between[2 * a * ES_TRIANGLE + k];
@@ -483,6 +484,8 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
             change += t.pair_part[at * t.particle_blocks + k];
         for (uint32_t k = 0; k < t.wave_blocks; k++) change += t.wave_part[at * t.wave_blocks + k];
     }
+    __syncthreads();
+    if (m >= ES_BATCH) return;
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
             const bool unknown = !(change > -es_infinite());
@@ -501,6 +504,8 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
     if (m > 0) return;
     es_state *s = t.state + walker;
     const uint32_t pass = ES_KINDS > 1 ? t.plan->pass : 0;
+    double energy = s->energy;
+    uint64_t taken = 0;
     s->trials[pass] += n;
     for (uint32_t i = 0; i < n; i++) {
         if (!(changes[i] > -es_infinite()) && !s->astray) {
@@ -508,9 +513,11 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
             t.plan->lost = t.plan->sweep + 1;
         }
         if (!accepted[i]) continue;
-        s->accepted[pass]++;
-        s->energy += changes[i];
+        taken++;
+        energy += changes[i];
     }
+    s->accepted[pass] += taken;
+    s->energy = energy;
 }
 
 /* Structure factors of those that moved, in their order; then on to the next batch. Blocks
