@@ -158,6 +158,10 @@ test_many_molecules_one_by_one_on_a_gpu()
     must run sim.ini --set run.output=cpu.h5
     must run gpu.ini --set run.device=gpu
     agree
+    # beside another mover, of almost no moves, energies are computed anew
+    printf '%s\n' '[mover little]' 'plugin = rigid' 'trials = 1' 'step = 1e-11' >>gpu.ini
+    must run gpu.ini --set run.device=gpu --set run.output=anew.h5
+    h5diff -d 1e-6 gpu.h5 anew.h5 /plugmc/observables >"$out" 2>&1 || fail "energies that were kept differ from those computed anew"
 }
 
 test_molecules_one_by_one_on_a_ladder_on_a_gpu()

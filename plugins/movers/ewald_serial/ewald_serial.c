@@ -45,19 +45,7 @@
 PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(ewald_serial_kernels, PLUGMC_KERNEL_FILE);
 
-enum {
-    PROPOSE,
-    WAVES,
-    PAIRS,
-    COUPLE,
-    BETWEEN,
-    DECIDE,
-    APPLY,
-    ADVANCE,
-    STRUCTURE,
-    ENERGIES,
-    KERNELS
-};
+enum { PROPOSE, ALONE, COUPLE, BETWEEN, DECIDE, APPLY, STRUCTURE, ENERGIES, KERNELS };
 
 typedef struct ewald_serial {
     real step, turn, target_acceptance; /* parameters: length, rad, 1; turn with ES_RIGID */
@@ -108,13 +96,11 @@ static int batch(ewald_serial *s, const plugmc_host *host)
         uint32_t x, y, z, threads;
     } launches[] = {
         {PROPOSE, 1, t->walkers, 1, ES_THREADS},
-        {PAIRS, t->particle_blocks, ES_BATCH, t->walkers, ES_THREADS},
-        {WAVES, t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
+        {ALONE, t->particle_blocks + t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
         {COUPLE, t->chunks, t->walkers, 1, ES_TILE * ES_TILE},
         {BETWEEN, ES_BATCH * ES_BATCH / ES_THREADS, 2 * t->most + 1, t->walkers, ES_THREADS},
         {DECIDE, t->walkers, 1, 1, ES_DECIDERS},
-        {APPLY, t->wave_blocks, t->walkers, 1, ES_THREADS},
-        {ADVANCE, 1, 1, 1, ES_THREADS},
+        {APPLY, t->wave_blocks ? t->wave_blocks : 1, t->walkers, 1, ES_THREADS},
     };
     int code = PLUGMC_OK;
     for (int k = 0; k < PLUGMC_COUNT(launches) && !code; k++)
@@ -667,16 +653,16 @@ static int gpu_source(void *instance, const plugmc_host *host, int index, plugmc
         join_texts(host, (const char *const[]){sum_of_block_text, ewald_serial_kernels, NULL});
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
+    out->overlap = 1;
     return out->source != NULL;
 }
 
 static int load_kernels(ewald_serial *s, const plugmc_host *host)
 {
     static const char *const names[KERNELS] = {
-        [PROPOSE] = "es_propose",  [WAVES] = "es_waves",     [PAIRS] = "es_pairs",
-        [COUPLE] = "es_couple",    [BETWEEN] = "es_between", [DECIDE] = "es_decide",
-        [APPLY] = "es_apply",      [ADVANCE] = "es_advance", [STRUCTURE] = "es_structure",
-        [ENERGIES] = "es_energies"};
+        [PROPOSE] = "es_propose",     [ALONE] = "es_alone",      [COUPLE] = "es_couple",
+        [BETWEEN] = "es_between",     [DECIDE] = "es_decide",    [APPLY] = "es_apply",
+        [STRUCTURE] = "es_structure", [ENERGIES] = "es_energies"};
     plugmc_gpu_source text = {.size = sizeof text};
     int code = gpu_source(s, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int k = 0; k < KERNELS && !code; k++)

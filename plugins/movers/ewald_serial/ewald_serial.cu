@@ -262,6 +262,7 @@ PLUGMC_FN uint32_t es_number(const es_task *t, uint32_t unit)
 /* Where they want to go. Blocks (1, walkers). */
 ES_KERNEL es_propose(const es_task t)
 {
+    plugmc_wait();
     const uint32_t walker = blockIdx.y, m = threadIdx.x;
     if (m >= es_batch(&t)) return;
     const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
@@ -287,34 +288,27 @@ ES_KERNEL es_propose(const es_task t)
     t.alone[at] = outside ? es_infinite() : change;
 }
 
-/* How the waves change if one moves alone. Blocks (wave_blocks, batch, walkers), a thread a wave.
- */
-ES_KERNEL es_waves(const es_task t)
+/* How the energy of wave k changes if move m goes alone. */
+PLUGMC_FN double es_wave(const es_task &t, uint32_t walker, uint32_t m, uint32_t k)
 {
-    const uint32_t m = blockIdx.y, walker = blockIdx.z, k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
-    double change = 0;
-    if (m < es_batch(&t) && k < t.waves) {
-        const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
-        const double *structure = t.structure + 2 * (uint64_t)walker * t.waves;
-        double re = 0, im = 0;
-        for (uint32_t a = 0; a < sites; a++) {
-            const double charge = es_site_of(&t, es_particle(&t, unit, a)).charge;
-            const uint64_t place = es_place_of(&t, walker, m, a);
-            double to_re, to_im, from_re, from_im;
-            if (ES_RIGID && charge == 0) continue;
-            es_phase(&t, t.wave + 3 * (uint64_t)k, t.to + place, &to_re, &to_im);
-            es_phase(&t, t.wave + 3 * (uint64_t)k, t.from + place, &from_re, &from_im);
-            re += charge * (to_re - from_re);
-            im += charge * (to_im - from_im);
-        }
-        t.shift[2 * at * t.waves + k] = re;
-        t.shift[(2 * at + 1) * t.waves + k] = im;
-        change = es_weight(&t, walker, k) *
-                 (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
+    const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
+    const double *structure = t.structure + 2 * (uint64_t)walker * t.waves;
+    double re = 0, im = 0;
+    for (uint32_t a = 0; a < sites; a++) {
+        const double charge = es_site_of(&t, es_particle(&t, unit, a)).charge;
+        const uint64_t place = es_place_of(&t, walker, m, a);
+        double to_re, to_im, from_re, from_im;
+        if (ES_RIGID && charge == 0) continue;
+        es_phase(&t, t.wave + 3 * (uint64_t)k, t.to + place, &to_re, &to_im);
+        es_phase(&t, t.wave + 3 * (uint64_t)k, t.from + place, &from_re, &from_im);
+        re += charge * (to_re - from_re);
+        im += charge * (to_im - from_im);
     }
-    change = sum_of_block<ES_THREADS>(change);
-    if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
+    t.shift[2 * at * t.waves + k] = re;
+    t.shift[(2 * at + 1) * t.waves + k] = im;
+    return es_weight(&t, walker, k) *
+           (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
 }
 
 /* Adds what particle b of a species feels when `a` goes; false if they overlap then. */
@@ -328,36 +322,52 @@ PLUGMC_FN bool es_add_pair(const es_task *t, const double *from, const double *t
     return true;
 }
 
-/* How the pairs change with all particles but those of the unit, and of units of the batch that come
- * before. Blocks (particle_blocks, batch, walkers). */
-ES_KERNEL es_pairs(const es_task t)
+/* How the pairs of move m change with the particles of a block, but those of its unit, and of units
+ * of the batch that come before. */
+PLUGMC_FN double es_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_t block)
 {
-    const uint32_t m = blockIdx.y, walker = blockIdx.z, first = t.plan->first;
-    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const uint32_t first = t.plan->first, own = first + m, sites = es_sites(&t, own);
+    const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double change = 0;
-    if (m < es_batch(&t)) {
-        const uint32_t own = first + m, sites = es_sites(&t, own);
-        const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
-        bool free = true;
-        for (uint32_t a = 0; a < sites; a++) {
-            const plugmc_site site = es_site_of(&t, es_particle(&t, own, a));
-            const uint64_t place = es_place_of(&t, walker, m, a);
-            plugmc_sums sums;
-            plugmc_sums_clear(&sums);
-            for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
-                const uint32_t j = blockIdx.x * t.block_particles + k;
-                if (j >= t.particles) continue;
-                const uint32_t unit = es_unit_of(&t, j);
-                if (unit >= first && unit <= own) continue;
-                free &= es_add_pair(&t, t.from + place, t.to + place, site,
-                                    positions + 3 * (uint64_t)j, es_site_of(&t, j), &sums);
-            }
-            change += es_total(&t, walker, &sums, site);
+    bool free = true;
+    for (uint32_t a = 0; a < sites; a++) {
+        const plugmc_site site = es_site_of(&t, es_particle(&t, own, a));
+        const uint64_t place = es_place_of(&t, walker, m, a);
+        plugmc_sums sums;
+        plugmc_sums_clear(&sums);
+        for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
+            const uint32_t j = block * t.block_particles + k;
+            if (j >= t.particles) continue;
+            const uint32_t unit = es_unit_of(&t, j);
+            if (unit >= first && unit <= own) continue;
+            free &= es_add_pair(&t, t.from + place, t.to + place, site, positions + 3 * (uint64_t)j,
+                                es_site_of(&t, j), &sums);
         }
-        if (!free) change = es_infinite();
+        change += es_total(&t, walker, &sums, site);
     }
+    return free ? change : es_infinite();
+}
+
+/* How the energy changes if one moves alone. Blocks (particle_blocks + wave_blocks, batch, walkers), the first
+ * ones for pairs, the others with a thread a wave. */
+ES_KERNEL es_alone(const es_task t)
+{
+    plugmc_wait();
+    const uint32_t m = blockIdx.y, walker = blockIdx.z, x = blockIdx.x;
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const bool pairs = x < t.particle_blocks;
+    const uint32_t block = pairs ? x : x - t.particle_blocks, k = block * ES_THREADS + threadIdx.x;
+    double change = 0;
+    if (m < es_batch(&t) && pairs)
+        change = es_pairs(t, walker, m, block);
+    else if (m < es_batch(&t) && k < t.waves)
+        change = es_wave(t, walker, m, k);
     change = sum_of_block<ES_THREADS>(change);
-    if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
+    if (threadIdx.x > 0) return;
+    if (pairs)
+        t.pair_part[at * t.particle_blocks + block] = change;
+    else
+        t.wave_part[at * t.wave_blocks + block] = change;
 }
 
 /* What moves i and m do to each other by the waves, 2 sum weight Re(conj(shift_i) shift_m): a
@@ -365,6 +375,7 @@ ES_KERNEL es_pairs(const es_task t)
  * threads, each with 4 x 4 of the sums. */
 extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const es_task t)
 {
+    plugmc_wait();
     enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
     __shared__ double re[ES_TILE][ES_BATCH + 1], im[ES_TILE][ES_BATCH + 1];
 #if PLUGMC_WEIGHTED
@@ -411,6 +422,7 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
  * has moved. Blocks (batch^2 / threads, 2 most + 1, walkers). */
 ES_KERNEL es_between(const es_task t)
 {
+    plugmc_wait();
     const uint32_t walker = blockIdx.z, slice = blockIdx.y;
     const uint32_t k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint32_t m = k / ES_BATCH, i = k % ES_BATCH, first = t.plan->first;
@@ -457,6 +469,7 @@ PLUGMC_FN void es_take(const es_task &t, uint32_t walker, uint32_t m)
  * infinity, is made, and none after it, so that it is found. */
 extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_task t)
 {
+    plugmc_wait();
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
     __shared__ uint8_t accepted[ES_BATCH]; /* 2: its change was not a number */
@@ -499,7 +512,7 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
         lost = lost || decision == 2;
         if (m > i && m < n) change += decision ? after[place] : before[place];
     }
-    if (m < n) t.accepted[at] = accepted[m] != 0;
+    t.accepted[at] = m < n && accepted[m];
     if (m < n && accepted[m]) es_take(t, walker, m);
     if (m > 0) return;
     es_state *s = t.state + walker;
@@ -520,28 +533,8 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
     s->energy = energy;
 }
 
-/* Structure factors of those that moved, in their order; then on to the next batch. Blocks
- * (wave_blocks or 1, walkers). */
-ES_KERNEL es_apply(const es_task t)
+PLUGMC_FN void es_advance(const es_task &t)
 {
-    const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
-    const uint64_t batch = (uint64_t)walker * ES_BATCH;
-    if (k >= t.waves) return;
-    double *re = t.structure + 2 * (uint64_t)walker * t.waves + k, *im = re + t.waves;
-    const uint32_t n = es_batch(&t);
-    double sum_re = *re, sum_im = *im;
-    for (uint32_t m = 0; m < n; m++) {
-        if (!t.accepted[batch + m]) continue;
-        sum_re += t.shift[2 * (batch + m) * t.waves + k];
-        sum_im += t.shift[(2 * (batch + m) + 1) * t.waves + k];
-    }
-    *re = sum_re;
-    *im = sum_im;
-}
-
-ES_KERNEL es_advance(const es_task t)
-{
-    if (threadIdx.x > 0) return;
     t.plan->first += ES_BATCH;
     if (t.plan->first < t.units) return;
     t.plan->first = 0;
@@ -550,11 +543,32 @@ ES_KERNEL es_advance(const es_task t)
     t.plan->sweep++;
 }
 
+/* Structure factors of those that moved, in their order; and on to the next batch. Blocks (wave_blocks, at least 1,
+ * walkers). */
+ES_KERNEL es_apply(const es_task t)
+{
+    plugmc_wait();
+    const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
+    const uint64_t batch = (uint64_t)walker * ES_BATCH;
+    if (k == 0 && walker == 0) es_advance(t); /* which nobody looks at here */
+    if (k >= t.waves) return;
+    double *re = t.structure + 2 * (uint64_t)walker * t.waves + k, *im = re + t.waves;
+    double sum_re = *re, sum_im = *im;
+    for (uint32_t m = 0; m < ES_BATCH; m++) {
+        if (!t.accepted[batch + m]) continue;
+        sum_re += t.shift[2 * (batch + m) * t.waves + k];
+        sum_im += t.shift[(2 * (batch + m) + 1) * t.waves + k];
+    }
+    *re = sum_re;
+    *im = sum_im;
+}
+
 /* ---- From scratch ---------------------------------------------------------------------------- */
 
 /* Structure factor of a wave. Blocks (waves, walkers). */
 ES_KERNEL es_structure(const es_task t)
 {
+    plugmc_wait();
     const uint32_t k = blockIdx.x, walker = blockIdx.y;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double re = 0, im = 0;
@@ -576,6 +590,7 @@ ES_KERNEL es_structure(const es_task t)
  * walkers). */
 ES_KERNEL es_energies(const es_task t)
 {
+    plugmc_wait();
     const uint32_t walker = blockIdx.y, i = blockIdx.x * ES_THREADS + threadIdx.x;
     if (i >= t.particles) return;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
