@@ -50,8 +50,8 @@ for mover in "$cells" "$one_by_one"; do
     right octahedron
 done
 
-# A shape that takes two hexagons for apart that overlap by up to some ten-thousandths.
-sed -e 's/\.name = "hard_polygon"/.name = "lax_polygon"/' -e 's|^#include <plugmc/potential.h>|&\n#undef PLUGMC_SURELY\n#define PLUGMC_SURELY (1 - (real)1e-4)|' \
+# A shape that takes two hexagons for apart that overlap by up to some ten-thousandths, in double by more: otherwise no run would begin.
+sed -e 's/\.name = "hard_polygon"/.name = "lax_polygon"/' -e 's|^#include <plugmc/potential.h>|&\n#undef PLUGMC_SURELY\n#define PLUGMC_SURELY (1 - (sizeof(real) == 4 ? (real)1e-4 : (real)2e-4))|' \
     "$POTENTIALS/hard_polygon.c" >lax_polygon.c
 "$PLUGMC" build lax_polygon.c >said 2>&1 || { cat said; fail "the lax shape is not built"; }
 export PLUGMC_PLUGIN_PATH=$folder
