@@ -36,12 +36,13 @@ PLUGMC_FN real body_volume(const parameters *p, plugmc_site a)
                        : (real)0.5235987755982988 * square * a.diameter;
 }
 
-/* Spheres have been compared already: what comes here is apart by less than rounding could be, if at all. */
+/* Spheres have been compared already, so only those between both limits of rounding come here from movers. */
 PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                            const plugmc_pose *B, plugmc_site a, plugmc_site b)
 {
-    (void)p, (void)s, (void)A, (void)B, (void)a, (void)b;
-    return 1;
+    const real contact = (a.diameter + b.diameter) / 2;
+    (void)p, (void)A, (void)B;
+    return !(s.r2 > contact * contact * PLUGMC_SURELY);
 }
 
 /* Whether a patch of a body looks along (x, y, z), a vector of length r. */
