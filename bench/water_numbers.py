@@ -2,11 +2,12 @@
 """ln p(N) of SPC/E water from several runs, beside a reference: see water_numbers.sh.
 
     water_numbers.py take FILE.h5 TO.npz          transition counts of a run in blocks of time
+    water_numbers.py starts TO.h5md FILE.xyz...   one file of configurations, a walker each: [initial] file of a run with windows
     water_numbers.py join REFERENCE.csv SHARE FILE.npz...
 
-`join` leaves the first SHARE of the blocks of each run out (0.2, say). Runs over the same numbers are taken together; ranges of
-numbers follow one another and have one in common. It prints N, ln p, its error, the reference, its error and z, normalised to the numbers
-that both have; then what the runs say of each other.
+`join` leaves the first SHARE of the blocks of each run out (0.2, say) and takes the counts of all runs together, whatever numbers they have been
+at. It prints N; ln p and its error at the activity of the runs; the same at the activity where both phases have the same weight; the reference, which
+is of this kind, its error, and z, normalised to the numbers that both have; then what the runs say of each other.
 """
 import csv
 import sys
@@ -29,6 +30,35 @@ def take(path, to):
         numpy.savez_compressed(to, numbers=transitions["abscissa"][()], sums=sums)
 
 
+def starts(to, paths):
+    """Walker k begins as FILE k; of more walkers each FILE is that of several. Numbers of molecules may differ."""
+    import h5py
+
+    found = []
+    for path in paths:
+        with open(path, encoding="ascii") as lines:
+            rows = [next(lines) for _ in range(int(next(lines)) + 1)]
+        edges = [float(x) for x in rows[0].split('"')[1].split()][::4]
+        found.append([row.split()[:4] for row in rows[1:]])
+    names = sorted({row[0] for rows in found for row in rows})
+    most = max(map(len, found))
+    with h5py.File(to, "w") as file:
+        file.create_group("h5md").attrs["version"] = [1, 1]
+        for walker, rows in enumerate(found):
+            group = file.create_group("particles/trajectory" + (f"_{walker}" if walker else ""))
+            places = numpy.zeros((1, most, 3))
+            species, number = numpy.full((2, 1, most), -1, numpy.int32)  # -1: not there
+            places[0, :len(rows)] = [[float(x) for x in row[1:]] for row in rows]
+            species[0, :len(rows)] = [names.index(row[0]) for row in rows]
+            number[0, :len(rows)] = numpy.arange(len(rows))
+            for name, of_frame in (("position", places), ("species", species), ("id", number),
+                                   ("box/edges", numpy.array([edges]))):
+                group[name + "/value"], group[name + "/step"] = of_frame, [0]
+            group["box"].attrs["dimension"] = 3
+            group["box"].attrs["boundary"] = numpy.array(["periodic"] * 3, dtype="S8")
+            group["species"].attrs["names"] = numpy.array(names, dtype="S")
+
+
 def read(path, share):
     """Numbers [bins] and sums [BLOCKS][bins][4] of a run without its beginning."""
     with numpy.load(path) as file:
@@ -49,85 +79,94 @@ def steps(sums):
     return numpy.log(up) - numpy.log(down)
 
 
-class Range:
-    """All runs over the same numbers."""
-
-    def __init__(self, numbers):
-        self.numbers = numbers
-        self.blocks = []  # [runs][BLOCKS][bins][4]
-
-    def means(self):
-        return steps(sum(run.sum(axis=0) for run in self.blocks))
-
-    def without_each(self):
-        """Steps without one block [runs BLOCKS][bins - 1]"""
-        all_of = sum(run.sum(axis=0) for run in self.blocks)
-        return numpy.array([steps(all_of - block) for run in self.blocks for block in run])
-
-
-def normalised(of_steps, known):
-    """ln p from its steps, 1 in all up to the last number of the reference."""
+def normalised(of_steps, known, cut=None):
+    """ln p from its steps, 1 in all up to the last number of the reference, and by how much ln z was shifted. With `cut` p is that at the
+    activity where there is as much below the number `cut` as from there on."""
     ln_p = numpy.concatenate(([0], numpy.cumsum(of_steps)))
+    low, high = -1, 1
+    while cut is not None and high - low > 1e-12:
+        shift = (low + high) / 2
+        p = ln_p[:known] + shift * numpy.arange(known)
+        p = numpy.exp(p - p.max())
+        low, high = (low, shift) if p[cut:].sum() > p[:cut].sum() else (shift, high)
+    shift = (low + high) / 2
+    ln_p = ln_p + shift * numpy.arange(len(ln_p))
     top = ln_p[:known].max()
-    return ln_p - top - numpy.log(numpy.exp(ln_p[:known] - top).sum())
+    return ln_p - top - numpy.log(numpy.exp(ln_p[:known] - top).sum()), shift
 
 
-def join(ranges, known):
-    """ln p and its error by the jackknife over blocks, of which ranges have none in common."""
-    means = [r.means() for r in ranges]
-    ln_p = normalised(numpy.concatenate(means), known)
-    variance = 0
-    for k, r in enumerate(ranges):
-        without = numpy.array([normalised(numpy.concatenate(means[:k] + [s] + means[k + 1:]), known) for s in r.without_each()])
-        n = len(without)
-        variance = variance + (n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
-    return ln_p, numpy.sqrt(variance)
+def all_together(runs, first, last):
+    """Counts [runs BLOCKS][bins][4] of all runs, 0 where one has not been."""
+    counts = numpy.zeros((len(runs), BLOCKS, last - first + 1, 4))
+    led = numpy.zeros(last - first + 1, bool)  # to the next number
+    for r, (numbers, sums) in enumerate(runs):
+        at = int(numbers[0]) - first
+        counts[r, :, at:at + len(numbers)] = sums
+        led[at:at + len(numbers) - 1] = True
+    if not led[:-1].all():
+        end = first + int(led.argmin())
+        sys.exit(f"no run leads from N = {end} to {min(int(r[0][0]) for r in runs if r[0][0] > end)}")
+    return counts.reshape(-1, last - first + 1, 4)
 
 
-def compare_runs(r):
-    """How far runs over the same numbers are from each other: at the end of the range, and the largest difference on the way."""
-    rises = []
-    for run in r.blocks:
-        all_of = run.sum(axis=0)
-        without = numpy.array([numpy.cumsum(steps(all_of - block)) for block in run])
-        error = numpy.sqrt((BLOCKS - 1) / BLOCKS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-        rises.append((numpy.cumsum(steps(all_of)), error))
-    for k, (rise, error) in enumerate(rises):
-        print(f"# N = {r.numbers[0]:.0f} to {r.numbers[-1]:.0f}, run {k + 1}: ln p rises by {rise[-1]:.4f}({error[-1]:.4f})")
-    for k in range(1, len(rises)):
-        difference = rises[k][0] - rises[0][0]
-        z = difference / numpy.hypot(rises[k][1], rises[0][1])
-        print(f"#     run {k + 1} - run 1: z = {z[-1]:+.2f} at the end, largest |z| {abs(z).max():.2f}, mean z^2 {(z ** 2).mean():.2f}")
+def join(counts, known, cut=None):
+    """ln p, its error by the jackknife over blocks, and the shift of ln z and its error."""
+    all_of = counts.sum(axis=0)
+    ln_p, shift = normalised(steps(all_of), known, cut)
+    without = [normalised(steps(all_of - block), known, cut) for block in counts]
+    off = numpy.array([w[0] for w in without]) - ln_p
+    of_shift = numpy.array([w[1] for w in without]) - shift
+    # a block that has not been at a number leaves everything there as it is, so runs need not be equally long
+    return ln_p, numpy.sqrt((off ** 2).sum(axis=0)), shift, numpy.sqrt((of_shift ** 2).sum())
+
+
+def compare_runs(runs, width):
+    """The rise of ln p over `width` steps in all runs that were there."""
+    for first in sorted({int(n) for numbers, _ in runs for n in numbers[:-1:width]}):
+        found = []
+        for k, (numbers, sums) in enumerate(runs):
+            at = first - int(numbers[0])
+            if at < 0 or at + width >= len(numbers):
+                continue
+            part = sums[:, at:at + width + 1]
+            rise = steps(part.sum(axis=0)).sum()
+            off = numpy.array([steps(part.sum(axis=0) - block).sum() for block in part]) - rise
+            found.append((rise, numpy.sqrt((off ** 2).sum())))
+        text = "  ".join(f"{rise:.4f}({error:.4f})" for rise, error in found)
+        weights = numpy.array([1 / error ** 2 for _, error in found])
+        mean = sum(w * rise for w, (rise, _) in zip(weights, found)) / weights.sum() if found else 0
+        chi2 = sum(w * (rise - mean) ** 2 for w, (rise, _) in zip(weights, found))
+        if found:
+            print(f"# N = {first} to {first + width}: ln p rises by {text}; chi^2 {chi2:.1f} of {len(found) - 1}")
 
 
 def main():
     if sys.argv[1] == "take":
         return take(*sys.argv[2:4])
+    if sys.argv[1] == "starts":
+        return starts(sys.argv[2], sys.argv[3:])
     with open(sys.argv[2], encoding="ascii", newline="") as lines:
         reference = [[float(x) for x in line] for line in csv.reader(lines) if not line[0].startswith(("N", "#"))]
-    ranges = {}
-    for path in sys.argv[4:]:
-        numbers, sums = read(path, float(sys.argv[3]))
-        ranges.setdefault(tuple(numbers), Range(numbers)).blocks.append(sums)
-    ranges = [ranges[key] for key in sorted(ranges)]
-    for below, above in zip(ranges, ranges[1:]):
-        if below.numbers[-1] != above.numbers[0]:
-            sys.exit(f"no run leads from N = {below.numbers[-1]:.0f} to {above.numbers[0]:.0f}")
-    numbers = numpy.arange(ranges[0].numbers[0], ranges[-1].numbers[-1] + 1)
+    runs = [read(path, float(sys.argv[3])) for path in sys.argv[4:]]
+    first, last = (int(choose(n)) for choose, n in ((min, [r[0][0] for r in runs]), (max, [r[0][-1] for r in runs])))
     there = {int(n): (value, error) for n, value, error in reference}
-    known = sum(int(n) in there for n in numbers)
-    ln_p, error = join(ranges, known)
-    shift = numpy.log(sum(numpy.exp(there[int(n)][0]) for n in numbers[:known]))
-    print("# N ln_p error reference error z")
-    z = []
-    for n, value, own in zip(numbers[:known], ln_p, error):
-        other, of_other = there[int(n)]
-        z.append((value - other + shift) / numpy.hypot(own, of_other))
-        print(f"{n:.0f} {value:.4f} {own:.4f} {other - shift:.4f} {of_other:.4f} {z[-1]:+.2f}")
-    z = numpy.array(z)
-    print(f"# largest |z| {abs(z).max():.2f}, mean z^2 {(z ** 2).mean():.2f}")
-    for r in ranges:
-        compare_runs(r)
+    known = sum(n in there for n in range(first, last + 1))
+    others = numpy.array([there[n] for n in range(first, first + known)])
+    minimum = others[20:180, 0].argmin() + 20 if first == 0 and known > 200 else None  # between the two phases
+    counts = all_together(runs, first, last)
+    ln_p, error, _, _ = join(counts, known)
+    of_two, of_two_error, shift, of_shift = join(counts, known, minimum)
+    ours = (of_two, of_two_error) if minimum is not None else (ln_p, error)
+    reference_p, _ = normalised(numpy.diff(others[:, 0]), known, minimum)
+    print("# N ln_p error", "ln_p_coexistence error" if minimum is not None else "ln_p error", "reference error z")
+    z = (ours[0][:known] - reference_p) / numpy.hypot(ours[1][:known], others[:, 1])
+    for n in range(known):
+        print(f"{first + n} {ln_p[n]:.4f} {error[n]:.4f} {ours[0][n]:.4f} {ours[1][n]:.4f} {reference_p[n]:.4f} {others[n, 1]:.4f} {z[n]:+.2f}")
+    if minimum is not None:
+        print(f"# both phases, parted at N = {minimum}, have the same weight where ln z is larger by {shift:.5f}({of_shift:.5f})")
+    print(f"# largest |z| {abs(z).max():.2f}, mean z^2 {(z ** 2).mean():.2f}; errors are at most those of the reference at "
+          f"{(ours[1][:known] <= others[:, 1]).sum()} of {known} numbers")
+    compare_runs(runs, 11)
 
 
 if __name__ == "__main__":

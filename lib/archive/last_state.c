@@ -90,6 +90,16 @@ static void read_orientations(store *s, hid_t checkpoint, file_frame *out)
     store_leave(s, group);
 }
 
+static void read_seed(store *s, file_frame *out)
+{
+    hid_t group = store_enter(s, s->file, "parameters");
+    if (!s->failed && H5Aexists(group, "seed") > 0) {
+        store_get_attribute(s, group, "seed", STORE_UINT64, &out->seed);
+        out->has_seed = !s->failed;
+    }
+    store_leave(s, group);
+}
+
 void last_state_read(store *s, int most, int64_t which, file_frame *out)
 {
     hsize_t shape[3] = {0};
@@ -110,4 +120,5 @@ void last_state_read(store *s, int most, int64_t which, file_frame *out)
     if (!s->failed && store_has(s, checkpoint, "boxes")) read_boxes(s, checkpoint, out);
     if (!s->failed && store_has(s, checkpoint, "plugins")) read_orientations(s, checkpoint, out);
     store_leave(s, checkpoint);
+    if (!s->failed) read_seed(s, out);
 }

@@ -36,15 +36,22 @@ typedef struct frame_head {
     int64_t count;
     int32_t walkers, boxes, names;
     uint32_t has; /* bit 0: species, then the properties, then orientations */
-    bool open[3];
+    bool open[3], has_seed;
+    uint64_t seed;
 } frame_head;
 
 void *frame_pack(const file_frame *f, size_t *bytes)
 {
     char *packed = NULL;
     const size_t n = (size_t)f->walkers * (size_t)f->count;
-    frame_head head = {f->count, f->walkers,         f->boxes,
-                       f->names, f->species != NULL, {f->open[0], f->open[1], f->open[2]}};
+    frame_head head = {.count = f->count,
+                       .walkers = f->walkers,
+                       .boxes = f->boxes,
+                       .names = f->names,
+                       .has = f->species != NULL,
+                       .has_seed = f->has_seed,
+                       .seed = f->seed};
+    memcpy(head.open, f->open, sizeof head.open);
     for (int k = 0; k < FRAME_PROPERTIES; k++) head.has |= (f->property[k] != NULL) << (k + 1);
     head.has |= (f->orientations != NULL) << (FRAME_PROPERTIES + 1);
     FILE *out = open_memstream(&packed, bytes);
@@ -85,6 +92,8 @@ bool frame_unpack(file_frame *f, const void *packed, size_t bytes)
     f->count = head.count;
     f->boxes = head.boxes;
     memcpy(f->open, head.open, sizeof f->open);
+    f->has_seed = head.has_seed;
+    f->seed = head.seed;
     bool good = (f->positions = take_bytes(&from, end, 3 * n * sizeof(double))) != NULL;
     if (good && head.has & 1)
         good = (f->species = take_bytes(&from, end, n * sizeof(int32_t))) != NULL;

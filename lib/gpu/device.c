@@ -206,6 +206,14 @@ static int load_module(gpu *g, const char *fused, const plugmc_gpu_source *text,
     return PLUGMC_OK;
 }
 
+void gpu_compile_ahead(gpu *g, const plugmc_gpu_source *text)
+{
+    char *fused = fuse(g->system, text);
+    if (fused)
+        compile_ahead(g->compiler, fused, text->name, g->services.architecture,
+                      arithmetic_of(text, g->fast_math));
+}
+
 static int load_kernel(gpu *g, gpu_module *m, const char *text_name, const char *name,
                        plugmc_kernel **out)
 {

@@ -5,6 +5,8 @@
 #include "gpu/nvrtc.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -117,8 +119,11 @@ nvrtc *nvrtc_open_up_to(int major, char why[512])
 
 nvrtc *nvrtc_open(char why[512]) { return nvrtc_open_up_to(libraries[0].major, why); }
 
+static void free_early_texts(nvrtc *);
+
 void nvrtc_close(nvrtc *n)
 {
+    if (n) free_early_texts(n);
     if (n) free(n->architectures);
     free(n); /* the library stays: it does not survive being unloaded and loaded again */
 }
@@ -297,15 +302,21 @@ static compiler_result take_image(const nvrtc *n, compiler_program program, bool
     return ptx ? n->api.ptx(program, *image) : n->api.cubin(program, *image);
 }
 
+static compiler_result make_image(const nvrtc *n, compiler_program *program, const char *fused,
+                                  const char *name, const options *o, char **image, size_t *bytes)
+{
+    compiler_result result =
+        n->api.create(program, fused, name, HEADERS, header_texts, header_names);
+    if (!result) result = n->api.compile(*program, o->count, o->list);
+    return result ? result : take_image(n, *program, o->ptx, image, bytes);
+}
+
 static int compile_text(nvrtc *n, const char *fused, const char *name, const options *o,
                         const char *folder, const cache_key *key, char **image, size_t *bytes,
                         report *r)
 {
     compiler_program program = NULL;
-    compiler_result result =
-        n->api.create(&program, fused, name, HEADERS, header_texts, header_names);
-    if (!result) result = n->api.compile(program, o->count, o->list);
-    if (!result) result = take_image(n, program, o->ptx, image, bytes);
+    const compiler_result result = make_image(n, &program, fused, name, o, image, bytes);
     int code = 0;
     char *log = result == COMPILER_ERROR_COMPILATION ? log_of(n, program) : NULL;
     if (log)
@@ -316,6 +327,110 @@ static int compile_text(nvrtc *n, const char *fused, const char *name, const opt
     free(log);
     if (program) n->api.destroy(&program);
     return code;
+}
+
+/* ---- Compiled before they are asked for ---- */
+
+/* Versions before 12.3 compile one text after another, whatever threads ask. */
+typedef struct early_text {
+    const nvrtc *compiler;
+    cache_key key;
+    options options;
+    char *fused, *name, *image;
+    size_t bytes;
+    pthread_t thread;
+    struct early_text *next;
+} early_text;
+
+static void *compile_early(void *of)
+{
+    early_text *t = of;
+    compiler_program program = NULL;
+    if (make_image(t->compiler, &program, t->fused, t->name, &t->options, &t->image, &t->bytes)) {
+        free(t->image);
+        t->image = NULL;
+    }
+    if (program) t->compiler->api.destroy(&program);
+    return NULL;
+}
+
+static void free_early(early_text *t)
+{
+    free(t->fused), free(t->name), free(t->image);
+    free(t);
+}
+
+static void free_early_texts(nvrtc *n)
+{
+    for (early_text *next, *t = n->early; t; t = next) {
+        next = t->next;
+        pthread_join(t->thread, NULL);
+        free_early(t);
+    }
+}
+
+static early_text **find_early(nvrtc *n, const cache_key *key)
+{
+    early_text **at = &n->early;
+    while (*at && memcmp(&(*at)->key, key, sizeof *key)) at = &(*at)->next;
+    return at;
+}
+
+/* Signals are for the main thread. */
+static bool start_early(early_text *t)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool started = !pthread_create(&t->thread, NULL, compile_early, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static bool is_cached(const cache_key *key)
+{
+    char why[512];
+    void *image;
+    size_t bytes;
+    const char *folder = cache_folder(why);
+    if (!folder || !cache_load(folder, key, &image, &bytes)) return false;
+    free(image);
+    return true;
+}
+
+void compile_ahead(nvrtc *n, char *fused, const char *name, int architecture,
+                   enum arithmetic arithmetic)
+{
+    early_text *t = calloc(1, sizeof *t);
+    if (!t) {
+        free(fused);
+        return;
+    }
+    *t = (early_text){.compiler = n, .fused = fused, .name = strdup(name), .next = n->early};
+    if (t->name && n->early_count < sysconf(_SC_NPROCESSORS_ONLN) &&
+        choose_options(n, architecture, arithmetic, &t->options)) {
+        t->key = key_of(n, fused, architecture, &t->options);
+        if (!*find_early(n, &t->key) && !is_cached(&t->key) && start_early(t)) {
+            n->early = t;
+            n->early_count++;
+            return;
+        }
+    }
+    free_early(t);
+}
+
+/* The image of a text when its thread has ended; NULL: there is no such text, or it could not be compiled. */
+static char *take_early(nvrtc *n, const cache_key *key, size_t *bytes)
+{
+    early_text **at = find_early(n, key), *t = *at;
+    if (!t) return NULL;
+    pthread_join(t->thread, NULL);
+    char *image = t->image;
+    *bytes = t->bytes;
+    t->image = NULL;
+    *at = t->next;
+    free_early(t);
+    return image;
 }
 
 bool nvrtc_compiles_for(const nvrtc *n, int architecture)
@@ -357,7 +472,8 @@ int compile(nvrtc *n, const char *fused, const char *name, int architecture,
     if (folder && cache_load(folder, &key, cubin, bytes)) return 0;
     if (!folder) warn_uncached(n, r, why);
 
-    int code = compile_text(n, fused, name, &o, folder, &key, &image, bytes, r);
+    image = take_early(n, &key, bytes);
+    int code = image ? 0 : compile_text(n, fused, name, &o, folder, &key, &image, bytes, r);
     if (code) {
         free(image);
         return code;

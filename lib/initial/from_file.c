@@ -443,6 +443,17 @@ static int fit(start *s)
     return EXIT_DONE;
 }
 
+/* Random numbers are functions of the seed, the number of the sweep and that of the walker. */
+static void warn_of_seed(const start *s)
+{
+    const plugmc_seed own = s->system->seed;
+    if (s->frame.has_seed && s->frame.seed == own.key && !own.first_walker)
+        report_warning(s->report, s->config->ini.path, config_line(s->config, "initial", "file"),
+                       "[initial] file = %s is of a run with the same seed, %llu: the same random "
+                       "numbers are drawn again, so choose another [run] seed",
+                       s->path, (unsigned long long)own.key);
+}
+
 int state_from_file(const config *config, const plugmc_system *system, int32_t before,
                     double *positions, plugmc_orientation *orientations, plugmc_box *boxes,
                     report *report)
@@ -464,6 +475,7 @@ int state_from_file(const config *config, const plugmc_system *system, int32_t b
                             "[initial] state = file needs file = NAME.xyz, NAME.gsd or NAME.h5");
     int code = read_frame(&s);
     if (code) return code;
+    warn_of_seed(&s);
     code = fit(&s);
     free(s.species);
     frame_free(&s.frame);

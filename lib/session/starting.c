@@ -11,6 +11,7 @@
 #include "archive/averages.h"
 #include "engine/sync.h"
 #include "engine/device_choice.h"
+#include "engine/on_host.h"
 #include "engine/share.h"
 #include "engine/watchdog.h"
 #include "initial/initial.h"
@@ -272,6 +273,7 @@ int starting_make_state(session *session, const asked *a, const origin *from)
     if (!code) count_threads(session);
     if (!code) code = starting_prepare(session);
     if (!code && !a->again) say_where(session);
+    if (!code && !a->again) note_all_made_on_host(&session->engine);
     if (!code && !session->engine.report->quiet)
         watchdog_doing(from->there ? "taking up the state" : "making the initial state");
     if (!code)

@@ -22,7 +22,7 @@ typedef struct identity {
     const char *a, *b;
     int64_t trials, trial_orientations;
     int32_t number[2]; /* of the species, or of the kinds of molecules */
-    int32_t of_molecules;
+    int32_t of_molecules, on_gpu;
 } identity;
 
 PLUGMC_FN int propose_molecule(const identity *p, plugmc_trial *t, int32_t from, int32_t to,
@@ -63,6 +63,8 @@ PLUGMC_FN int propose(const identity *p, plugmc_trial *t)
 PLUGMC_PROPOSES(identity, propose)
 
 #if PLUGMC_HOST
+#include <plugmc/description.h>
+
 #include "molecule_kind.h"
 #include "reservoir.h"
 
@@ -82,6 +84,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     identity *p = instance;
     int code = both_are_alike(host, p->a, p->b, &p->of_molecules);
+    p->on_gpu = host->gpu != NULL;
     if (!code && !p->of_molecules && p->trial_orientations > 1)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
@@ -99,6 +102,15 @@ static int prepare(void *instance, const plugmc_host *host)
     return code;
 }
 
+static int32_t line(const void *instance, int32_t index, char *out, size_t bytes)
+{
+    const identity *p = instance;
+    return moves_molecules_on_host(p->of_molecules, p->on_gpu, "change their kind", index, out,
+                                   bytes);
+}
+
+static const plugmc_description description = {.size = sizeof description, .line = line};
+
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(identity, a, NULL, "one species, or NAME of [molecule NAME]"),
     PLUGMC_TEXT_KEY(identity, b, NULL, "the other species, or kind of molecule"),
@@ -115,6 +127,7 @@ PLUGMC_PLUGIN(
         .name = "identity",
         .summary = "semi-grand-canonical: particles change their species, or molecules their kind",
         .reference = "Kofke, Glandt, Mol. Phys. 64, 1105 (1988)", PLUGMC_KEYS(identity, table),
+        PLUGMC_OFFERS({PLUGMC_DESCRIPTION, &description}),
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
             .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,

@@ -8,7 +8,7 @@
  * that are in no molecule.
  *
  * Trial t of sweep s in walker w draws with D(purpose, draw) = plugmc_draw(seed, s, w, t, purpose, draw):
- *   molecule     plugmc_below(D(ORDER, 0).word[0], M), kind by kind
+ *   molecule     random: plugmc_below(D(ORDER, 0).word[0], M); sequential: t modulo M; kind by kind
  *   displacement step * v, where v is that of plugmc_draw_in_ball(seed, s, w, t)
  *   turn         plugmc_draw_turn(seed, s, w, t)
  *   acceptance   as plugmc_proposal says, from D(ACCEPT, 0)
@@ -16,9 +16,11 @@
 #include <plugmc/proposal.h>
 
 enum { DISPLACEMENT, TURN }; /* in the table of moves */
+enum { ORDER_RANDOM, ORDER_SEQUENTIAL };
 
 typedef struct rigid {
     int64_t trials;
+    int32_t order;
     real step, turn, target_acceptance; /* length, rad, 1 */
 } rigid;
 
@@ -43,10 +45,11 @@ PLUGMC_FN int propose(const rigid *r, plugmc_trial *t)
     int64_t within;
     const int64_t molecules = plugmc_molecules_present(t->molecules, t->with_sites, NULL);
     double v[3];
-    (void)r;
     if (!molecules) return 0;
-    const plugmc_molecule *kind = plugmc_present_molecule(
-        t->molecules, t->with_sites, plugmc_below(random.word[0], (uint32_t)molecules), &within);
+    const int64_t one = r->order == ORDER_RANDOM ? plugmc_below(random.word[0], (uint32_t)molecules)
+                                                 : t->number % molecules;
+    const plugmc_molecule *kind =
+        plugmc_present_molecule(t->molecules, t->with_sites, one, &within);
     t->kind = PLUGMC_MOLECULE_DISPLACED;
     t->particle = (int32_t)plugmc_site_number(kind, within, 0);
     t->position[0] = t->x[t->particle];
@@ -110,6 +113,8 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(rigid, trials, "0", 0, 1e8, "",
                        "trial moves per walker and sweep; 0: two for each molecule"),
+    PLUGMC_CHOICE_KEY(rigid, order, "random", "random|sequential",
+                      "order of the molecules: random, or one after the other"),
     PLUGMC_REAL_KEY(rigid, step, "0.1", 1e-12, 1e12, "length",
                     "largest displacement of a molecule, uniform in the ball"),
     PLUGMC_REAL_KEY(rigid, turn, "0.2", 1e-6, 3.141592653589793, "rad",

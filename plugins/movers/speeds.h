@@ -91,6 +91,7 @@ static inline int speed_of_waves(const void *instance, const plugmc_system *syst
 {
     int waves = 0;
     (void)instance;
+    if (system->molecules) return PLUGMC_UNANSWERED; /* not measured */
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_total *total = many_body_of(plugmc_term_at(system, t));
         if (total && !(PLUGMC_HAS(total, waves) && total->waves)) return PLUGMC_UNANSWERED;

@@ -36,7 +36,6 @@ PLUGMC_FN real body_volume(const parameters *p, plugmc_site a)
                        : (real)0.5235987755982988 * square * a.diameter;
 }
 
-/* Spheres have been compared already, so only those between both limits of rounding come here from movers. */
 PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                            const plugmc_pose *B, plugmc_site a, plugmc_site b)
 {

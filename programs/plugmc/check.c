@@ -10,13 +10,13 @@
 #include "program/beside.h"
 #include "cli.h"
 #include "base/crash.h"
-#include "energy/on_device.h"
-#include "plugin/answers.h"
 #include "plugin/search.h"
 #include "engine/device_choice.h"
 #include "engine/mover_offers.h"
+#include "engine/on_host.h"
 #include "quantum/variational_on_device.h"
 #include "engine/field_table.h"
+#include "engine/kernels.h"
 #include "engine/pair_table.h"
 #include "engine/refusals.h"
 #include "engine/reservoirs.h"
@@ -45,67 +45,42 @@ static const char check_help[] =
     "plugins have changed. docs/usage.md lists all members.\n"
     "\n";
 
-/* As ask_gpu_source. */
-static int next_text(instance *instance, int index, plugmc_gpu_source *out, sentence why)
-{
-    context_calling(&instance->context, "gpu_source");
-    const int more =
-        ask_gpu_source(instance->plugin, instance->data, &instance->host, index, out, why);
-    crash_called();
-    return more;
-}
+/* Where sources are compiled for an architecture, without a GPU. */
+typedef struct compiling {
+    session *session;
+    nvrtc *nvrtc;
+    int architecture;
+} compiling;
 
-static int compile_text(session *session, nvrtc *nvrtc, int architecture,
-                        const plugmc_gpu_source *kernel)
+static int compile_source(void *data, const plugmc_gpu_source *source)
 {
+    const compiling *c = data;
+    const engine *engine = &c->session->engine;
     void *cubin = NULL;
     size_t bytes = 0;
-    char *fused = fuse(&session->engine.system, kernel);
-    const int code = fused
-                         ? compile(nvrtc, fused, kernel->name, architecture,
-                                   arithmetic_of(kernel, session->engine.config.run.fast_math != 0),
-                                   &cubin, &bytes, session->engine.report)
-                         : report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                        "no memory for a GPU source");
+    char *fused = fuse(&engine->system, source);
+    const int code =
+        fused ? compile(c->nvrtc, fused, source->name, c->architecture,
+                        arithmetic_of(source, engine->config.run.fast_math != 0), &cubin, &bytes,
+                        engine->report)
+              : report_error(engine->report, EXIT_MEMORY, NULL, 0, "no memory for a GPU source");
     free(fused);
     free(cubin);
-    if (!code) printf("%-24s sm_%d: %zu bytes\n", kernel->name, architecture, bytes);
-    return code;
-}
-
-/* Energies for movers that ask the core on a GPU, and the trial moves of each. */
-static int compile_energies(session *session, nvrtc *nvrtc, int architecture)
-{
-    bool done = false; /* energies */
-    int code = 0;
-    for (int k = 0; k < 2 * session->engine.mover_count && !code; k++) {
-        const mover_slot *m = &session->engine.movers[k / 2];
-        const plugmc_plugin *plugin = k % 2 ? m->instance->plugin : NULL;
-        plugmc_gpu_source kernel;
-        char *joined;
-        if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
-        if (plugin ? !plugin->source : done) continue;
-        done = true;
-        code = on_device_text(plugin, on_device_beside(&session->engine.system), &kernel, &joined)
-                   ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
-                                  "no memory for a GPU source")
-                   : compile_text(session, nvrtc, architecture, &kernel);
-        free(joined);
-    }
+    if (!code) printf("%-24s sm_%d: %zu bytes\n", source->name, c->architecture, bytes);
     return code;
 }
 
 /* Derivatives by the variational parameters of all potentials, for plugmc optimise. */
-static int compile_derivatives(session *session, nvrtc *nvrtc, int architecture)
+static int compile_derivatives(compiling *c)
 {
-    plugmc_gpu_source kernel;
+    const plugmc_system *system = &c->session->engine.system;
+    plugmc_gpu_source source;
     char *joined;
-    if (!fuse_variational_sums(&session->engine.system, session->engine.system.term_count))
-        return 0;
-    const int code = variational_device_text(&kernel, &joined)
-                         ? report_error(session->engine.report, EXIT_MEMORY, NULL, 0,
+    if (!fuse_variational_sums(system, system->term_count)) return 0;
+    const int code = variational_device_text(&source, &joined)
+                         ? report_error(c->session->engine.report, EXIT_MEMORY, NULL, 0,
                                         "no memory for a GPU source")
-                         : compile_text(session, nvrtc, architecture, &kernel);
+                         : compile_source(c, &source);
     free(joined);
     return code;
 }
@@ -113,22 +88,9 @@ static int compile_derivatives(session *session, nvrtc *nvrtc, int architecture)
 /* Compiles every GPU source of the run for one architecture. */
 static int compile_all(session *session, nvrtc *nvrtc, int architecture)
 {
-    int code = 0;
-    for (int i = 0; i < session->engine.instance_count; i++) {
-        instance *instance = &session->engine.instances[i];
-        plugmc_gpu_source kernel;
-        char why[512];
-        int more;
-        for (int k = 0; (more = next_text(instance, k, &kernel, (sentence){why, sizeof why}));
-             k++) {
-            if (more < 0) return refuse_answer(instance, EXIT_PLUGIN, why);
-            code = compile_text(session, nvrtc, architecture, &kernel);
-            if (code) return code;
-        }
-        if (session->engine.report->errors) return session->engine.report->code;
-    }
-    const int code_of_energies = compile_energies(session, nvrtc, architecture);
-    return code_of_energies ? code_of_energies : compile_derivatives(session, nvrtc, architecture);
+    compiling c = {session, nvrtc, architecture};
+    const int code = gpu_sources(&session->engine, compile_source, &c);
+    return code ? code : compile_derivatives(&c);
 }
 
 /* ---- Movers ------------------------------------------------------------------------------------ */
@@ -179,6 +141,15 @@ static void print_movers(const engine *engine)
         if (*offers.all[i].why_not)
             printf("  %-*s  %s\n", width, offers.all[i].name, offers.all[i].why_not);
     mover_offers_free(&offers);
+}
+
+/* What a run on a GPU leaves to the host. */
+static void print_on_host(const engine *engine)
+{
+    char words[ON_HOST_WORDS];
+    for (int k = 0; k < engine->mover_count; k++)
+        if (made_on_host(engine, k, words))
+            printf("[%s] %s\n", engine->movers[k].instance->section->section->name, words);
 }
 
 /* Totals are tried in the initial state, which a check makes for that where it is no work. A random one may be. */
@@ -266,6 +237,7 @@ int command_check(int argc, char **argv)
         if (*gain_words(&session.engine, gain)) printf("%s\n", gain + strlen("; "));
         if (!session.engine.device.gpu)
             printf("runs on the CPU (%s)\n", session.engine.device.why_no_gpu);
+        print_on_host(&session.engine);
         print_movers(&session.engine);
         pair_table_write(stdout, &session.engine, "");
         field_table_write(stdout, &session.engine, "");

@@ -38,6 +38,27 @@ counted()
     python3 "$here/../../bench/water_numbers.py" take sim.h5 "$1.npz" || fail "no counts of $1"
 }
 
+# Walkers of one file have different numbers, each in its window.
+test_walkers_begin_in_their_windows()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    for least in 0 5; do
+        counted "at$least" "$least" $((least + 5)) 1
+        must export sim.h5 --last --to "at$least.xyz" --walker 0
+    done
+    python3 "$here/../../bench/water_numbers.py" starts windows.h5md at0.xyz at5.xyz || fail "no file of them is made"
+    change 's/^walkers = 2/walkers = 6/; s/^sweeps = .*/sweeps = 1/; s/^equilibrate = .*/equilibrate = 0/'
+    change 's/^min = .*/min = 0\nwindows = 2/; s/^max = .*/max = 10/; s/^molecule = rod/&\ntrials = 1/'
+    printf '%s\n' '[initial]' 'state = file' 'file = windows.h5md' >>sim.ini
+    must run sim.ini
+    must export sim.h5 --last --to end.xyz --walker all
+    for walker in 0 1 2 3 4 5; do # a frame begins with its number of sites
+        least=$((walker % 2 * 5))
+        awk -v least=$least 'NR == 1 { exit !($1 / 2 >= least && $1 / 2 <= least + 5) }' end_$walker.xyz ||
+            fail "walker $walker has $(head -n 1 end_$walker.xyz) sites"
+    done
+}
+
 join() { python3 "$here/../../bench/water_numbers.py" join reference.csv 0.25 "$@" >"$out" 2>"$err"; }
 
 largest_z() { awk '/^# largest/ { sub(/,/, "", $4); print $4 }' "$out"; }

@@ -137,6 +137,12 @@ alike()
         must run sim.ini --set run.device=$device --set run.output=$device.h5
         cat "$out"
     done
+    agree
+}
+
+# agree: as alike says of cpu.h5 and gpu.h5.
+agree()
+{
     for what in movers checkpoint/positions; do
         h5diff cpu.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "$what differ"
     done

@@ -119,3 +119,116 @@ test_molecules_are_resumed_on_a_gpu()
     must run --resume parts.h5 --set run.sweeps=60
     same_chain sim.h5 parts.h5
 }
+
+# on_host MOVER WHY LINE...: the run and its check say, with these lines, that and why the host makes this mover's trial moves.
+on_host()
+{
+    local said="[mover $1] makes its trial moves on the host, not on the GPU: $2"
+    shift 2
+    printf '%s\n' "$@" >>sim.ini
+    change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
+    must check sim.ini
+    expect_output "$said"
+    must run sim.ini
+    grep -Fq -- "$said" "$out" "$err" || fail "expected: $said"
+}
+
+test_it_is_said_that_few_walkers_are_moved_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 4 "${dumbbells[@]}" "${bent[@]}"
+    on_host rigid 'a GPU moves 8 walkers or more, and here are 4' "${atoms[@]}" "${moves[@]}"
+}
+
+test_it_is_said_that_molecules_in_changing_boxes_come_and_leave_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    change 's/^temperature = .*/temperature = 2\npressure = 0.2/'
+    on_host insert_molecule "boxes and numbers both change beside 'tail_correction'" "${atoms[@]}" "${tail[@]}" "${moves[@]}" "${exchange[@]}" \
+        '[mover volume]' 'step = 0.01'
+}
+
+test_it_is_said_that_molecules_trade_places_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" "${bent[@]}"
+    printf '%s\n' "${atoms[@]}" "${moves[@]}" '[mover swap]' 'a = dumbbell' 'b = bent' >>sim.ini
+    change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
+    must check sim.ini
+    expect_output '[mover swap] makes its trial moves on the host, not on the GPU: molecules do not trade places there'
+    must run sim.ini
+    grep -Fq '[mover swap] makes its trial moves on the host, not on the GPU' "$out" "$err" || fail "the run does not say it"
+}
+
+test_it_is_said_that_transfers_are_made_on_the_host_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' "${bent[@]}"
+    on_host transfer 'it has no GPU source' "${atoms[@]}" "${moves[@]}" '[mover transfer]' 'species = dumbbell'
+}
+
+# What the GPU does is not mentioned.
+test_nothing_is_said_of_molecules_that_a_gpu_moves_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    printf '%s\n' "${atoms[@]}" "${tail[@]}" "${waves[@]}" "${moves[@]}" "${exchange[@]}" >>sim.ini
+    change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
+    for what in check run; do
+        must $what sim.ini
+        ! grep -q 'on the host' "$out" "$err" || fail "$what says that something is on the host"
+    done
+}
+
+# ewald_rigid makes the chain of rigid, and ewald_serial that of serial, with order = sequential, in any number of walkers.
+# one_by_one LINE...: sim.ini with these lines; gpu.ini has the movers of the GPU
+one_by_one()
+{
+    printf '%s\n' "$@" '[mover molecules]' 'plugin = rigid' 'order = sequential' 'step = 0.3' 'turn = 0.4' '[mover others]' 'plugin = serial' \
+        'order = sequential' 'step = 0.2' "${results[@]:0:2}" >>sim.ini
+    sed '/^order = /d; s/^plugin = \(rigid\|serial\)$/plugin = ewald_\1/' sim.ini >gpu.ini
+    must run sim.ini --set run.output=cpu.h5
+    must run gpu.ini --set run.device=gpu
+    cat "$out"
+    agree
+}
+
+charges() { change 's/^\[species c\]/&\ncharge = 0.4/; s/^\[species d\]/&\ncharge = -0.8/; s/^\[species free\]/&\ncharge = 0.5/'; }
+
+test_molecules_one_by_one_beside_waves_on_a_gpu()
+{
+    gpu
+    run_of 3 "${dumbbells[@]}" "${bent[@]}"
+    charges
+    one_by_one "${atoms[@]}" "${tail[@]}" "${waves[@]}"
+    must run gpu.ini --set run.device=gpu --set run.sweeps=23 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain gpu.h5 parts.h5
+}
+
+# More than a batch of molecules, with hard cores, and a kind of move alone whose energies are kept.
+test_many_molecules_one_by_one_on_a_gpu()
+{
+    gpu
+    run_of 1 "${dumbbells[@]/count = 10/count = 75}" "${bent[@]/count = 10/count = 1}"
+    change 's/^lx = .*/lx = 7/; s/^\[species .*/&\ndiameter = 0.6/'
+    one_by_one '[potential hard_sphere]' "${waves[@]}"
+    change '/^\[mover others\]/,/^step/d'
+    sed '/^order = /d; s/^plugin = rigid$/plugin = ewald_rigid/' sim.ini >gpu.ini
+    must run sim.ini --set run.output=cpu.h5
+    must run gpu.ini --set run.device=gpu
+    agree
+    # beside another mover, of almost no moves, energies are computed anew
+    printf '%s\n' '[mover little]' 'plugin = rigid' 'trials = 1' 'step = 1e-11' >>gpu.ini
+    must run gpu.ini --set run.device=gpu --set run.output=anew.h5
+    h5diff -d 1e-6 gpu.h5 anew.h5 /plugmc/observables >"$out" 2>&1 || fail "energies that were kept differ from those computed anew"
+}
+
+test_molecules_one_by_one_on_a_ladder_on_a_gpu()
+{
+    gpu
+    run_of 4 "${dumbbells[@]}" "${bent[@]}"
+    charges
+    one_by_one "${atoms[@]}" "${waves[@]}" '[ladder]' 'vary = coulomb_ewald.coupling' 'values = 0.5 1' '[mover exchange]'
+}

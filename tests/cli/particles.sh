@@ -44,6 +44,20 @@ test_start_from_files()
         fail "positions have changed on the way"
 }
 
+# Random numbers are those of the first run if the seed is; walkers of another number have their own.
+test_the_seed_of_the_initial_state()
+{
+    disks
+    must run sim.ini --set run.output=first.h5
+    change 's/^state = .*/state = file\nfile = first.h5/'
+    must run sim.ini --set run.output=second.h5
+    expect_message "sim.ini:16: warning: [initial] file = first.h5 is of a run with the same seed, 3: the same random numbers are drawn again, so choose another [run] seed"
+    for key in run.seed=77 run.first_walker=8; do
+        must run sim.ini --set $key --set run.output=$key.h5
+        if grep -F "same seed" "$err"; then fail "a word about another seed"; fi
+    done
+}
+
 # A binary mixture in three dimensions: species and order survive.
 test_start_from_files_of_a_mixture()
 {

@@ -9,7 +9,8 @@ enum {
     NONE,
     AXIS_OF_SPACE, /* a part depends on the angles with z of the box */
     ONE_SPECIES,   /* the moment of the first one is taken twice */
-    NAN_INSIDE     /* the root of a negative number near the cutoff */
+    NAN_INSIDE,    /* the root of a negative number near the cutoff */
+    NO_MARGIN      /* apart where they are so only by rounding */
 };
 
 typedef struct parameters {
@@ -43,8 +44,9 @@ PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugm
                            const plugmc_pose *B, plugmc_site a, plugmc_site b)
 {
     const real contact = (a.diameter + b.diameter) / 2;
-    (void)p, (void)A, (void)B;
-    return s.r2 < contact * contact;
+    (void)A, (void)B;
+    return p->fault == NO_MARGIN ? s.r2 < contact * contact
+                                 : !(s.r2 > contact * contact * PLUGMC_SURELY);
 }
 
 PLUGMC_FN real body_energy(const parameters *p, plugmc_separation s, const plugmc_pose *A,
@@ -85,8 +87,8 @@ static int configure(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, cutoff, "2.5", 1e-6, 1e6, "length", "energy is 0 from there on"),
     PLUGMC_LIST_KEY(parameters, moments, 0, "1", -1e6, 1e6, "", "of each species"),
-    PLUGMC_CHOICE_KEY(parameters, fault, "none", "none|axis_of_space|one_species|nan_inside",
-                      "what is wrong"),
+    PLUGMC_CHOICE_KEY(parameters, fault, "none",
+                      "none|axis_of_space|one_species|nan_inside|no_margin", "what is wrong"),
     PLUGMC_LIST_DERIVED(parameters, of_species, "moment of each species"),
 };
 

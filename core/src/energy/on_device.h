@@ -93,6 +93,14 @@ static inline void *at_device(plugmc_device_pointer p) { return (void *)(uintptr
 void on_device_close_trials(hamiltonian *);
 /* Trials of any kind, each with a sum over all particles: whether that pays, and the trials themselves. */
 bool on_device_walks(const hamiltonian *, const plugmc_mover *, const plugmc_proposal *);
+/* What keeps trial moves on the host: of all kinds, or of all but swaps of particles; `words` say what it is. */
+typedef enum on_device_obstacle {
+    NO_OBSTACLE,
+    FOR_ALL_BUT_SWAPS,
+    FOR_ALL_TRIALS
+} on_device_obstacle;
+on_device_obstacle on_device_in_the_way(const plugmc_system *, bool weighs_energies, char *words,
+                                        size_t bytes);
 /* Estimated seconds for one trial move of all walkers on the device. Nothing needs to be prepared. INFINITY: trials are
  * made one by one, so a GPU is not faster. */
 double on_device_walk_seconds(const plugmc_system *);

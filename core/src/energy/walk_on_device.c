@@ -1,12 +1,14 @@
 /* Trial moves of any kind on a GPU, where walkers are many and not large: walk.cu in launches of a fraction
  * of a second. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "energy/on_device.h"
 #include "energy/energies_task.h"
 #include "energy/walk_setup.h"
+#include "system/system.h"
 
 enum {
     LEAST_WALKERS = 8, /* each is one block: fewer leave most of a GPU idle */
@@ -49,6 +51,64 @@ bool on_device_walks(const hamiltonian *h, const plugmc_mover *mover, const plug
         !p->trials && mover->changes & PLUGMC_CHANGED_COUNT; /* sweeps of no fixed length */
     return system->walkers >= LEAST_WALKERS && (h->has_far || system->particles <= MOST_MET) &&
            mover->move_count <= WALK_MOVES && !each && tables_do(h);
+}
+
+/* A total that keeps trial moves on the host, in words; `moves`: one that follows positions. */
+static bool total_in_the_way(const plugmc_system *system, const plugmc_term *term, bool moves,
+                             char *words, size_t bytes)
+{
+    const plugmc_total *total = term->plugin->potential->total;
+    int64_t row[system->species_count], fixed[system->species_count];
+    const bool boxes = system->changes & PLUGMC_CHANGED_BOX,
+               counts = system->changes & PLUGMC_CHANGED_COUNT;
+    if (moves && (!total->waves || !total->beside_parts))
+        snprintf(words, bytes, "the energy of '%s' is that of the whole box, and no sum over waves",
+                 term->label);
+    else if (boxes && counts)
+        snprintf(words, bytes, "boxes and numbers both change beside '%s'", term->label);
+    else if (counts && !walk_rows(system, row, fixed))
+        snprintf(
+            words, bytes,
+            "'%s' has more than two million energies, one for each combination of the numbers that change",
+            term->label);
+    else if (moves && !on_device_waves(system))
+        snprintf(words, bytes,
+                 "'%s' is not the only sum over waves, or does not say what it is where %s change",
+                 term->label, boxes ? "boxes" : "numbers");
+    else
+        return false;
+    return true;
+}
+
+on_device_obstacle on_device_in_the_way(const plugmc_system *system, bool weighs_energies,
+                                        char *words, size_t bytes)
+{
+    const bool counts = system->changes & PLUGMC_CHANGED_COUNT;
+    if (system->molecules && any_bodies(system)) {
+        snprintf(words, bytes, "there are bodies beside rigid molecules");
+        return FOR_ALL_TRIALS;
+    }
+    if (weighs_energies) {
+        snprintf(words, bytes, "energies have weights");
+        return FOR_ALL_TRIALS;
+    }
+    for (int32_t k = 0; k < system->term_count; k++) {
+        const plugmc_term *term = plugmc_term_at(system, k);
+        const plugmc_total *total = term->plugin->potential->total;
+        const bool moves = total && plugmc_follows_positions(total);
+        if (term->sampled && total && (moves || counts) &&
+            total_in_the_way(system, term, moves, words, bytes))
+            return FOR_ALL_TRIALS;
+    }
+    if (isfinite(system->range) && system->particles > MOST_MET)
+        snprintf(words, bytes, "a walker has %lld sites and particles, and a GPU moves up to %d",
+                 (long long)system->particles, MOST_MET);
+    else if (system->walkers < LEAST_WALKERS)
+        snprintf(words, bytes, "a GPU moves %d walkers or more, and here %s %d", LEAST_WALKERS,
+                 system->walkers == 1 ? "is" : "are", system->walkers);
+    else
+        return NO_OBSTACLE;
+    return counts || on_device_beside(system) ? FOR_ALL_TRIALS : FOR_ALL_BUT_SWAPS;
 }
 
 /* Of a trial in a single walker, and of one where walkers fill the GPU. Constants: serial on one H200, 500 and 4,000 particles of

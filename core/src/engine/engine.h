@@ -48,6 +48,8 @@ typedef struct mover_slot {
     plugmc_counts *counted;
     /* [moves][rungs]: steps as they are passed to the mover. */
     double *told;
+    /* It was said that the host of the GPU makes its trial moves: engine/on_host.h. */
+    bool said_on_host;
 } mover_slot;
 
 /* Walkers are divided among processes: engine/share.h. */

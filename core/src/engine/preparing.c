@@ -8,6 +8,7 @@
 #include "engine/device_choice.h"
 #include "engine/echo.h"
 #include "engine/engine.h"
+#include "engine/kernels.h"
 #include "engine/matching.h"
 #include "engine/molecules.h"
 #include "engine/moves.h"
@@ -111,6 +112,7 @@ int engine_prepare(engine *engine)
     instance *asking = engine_asking(engine);
     if (code) return code;
     code = spread_begin(engine->device.gpu, engine->report);
+    if (!code) code = compile_gpu_sources(engine);
     if (code) return code;
     own->state_host = asking->host;
     own->state_host.gpu = engine->device.gpu ? gpu_services(engine->device.gpu) : NULL;

@@ -18,6 +18,7 @@
 #include "engine/reservoirs.h"
 #include "engine/local_energies.h"
 #include "engine/not_a_number.h"
+#include "engine/on_host.h"
 #include "engine/engine.h"
 #include "base/stop.h"
 #include "parallel/decomposition.h"
@@ -331,7 +332,7 @@ static int host_declare(plugmc_context *context, plugmc_macrostates *macrostates
 static int host_trials(plugmc_context *context, const plugmc_proposal *proposal, uint64_t first,
                        uint64_t n)
 {
-    const mover_slot *m = mover_of(context);
+    mover_slot *m = mover_of(context);
     if (!m) return not_for(context, "trials");
     const int32_t moves = m->mover->move_count;
     if (moves > MOST_MOVES)
@@ -347,7 +348,10 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
         h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
     const plugmc_host *host = &m->instance->host;
     int code = on_device_trials(h, host, m->instance->plugin, proposal, first, n);
-    if (code == PLUGMC_UNANSWERED) code = hamiltonian_trials(h, host, m->mover, proposal, first, n);
+    if (code == PLUGMC_UNANSWERED) {
+        note_made_on_host(context->engine, m, proposal);
+        code = hamiltonian_trials(h, host, m->mover, proposal, first, n);
+    }
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t k = 0; k < moves; k++) {
             plugmc_counts *made = &m->made[k * system->rungs + (rungs ? rungs[w] : 0)],

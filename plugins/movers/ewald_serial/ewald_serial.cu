@@ -1,39 +1,49 @@
 /* ewald_serial.cu: trial moves in batches of ES_BATCH, in double precision throughout. What they
  * are and how they are decided is said in ewald_serial.c, which includes the first part.
  *
+ * What moves are *units*: with ES_RIGID the molecules, else the particles that are in none. With
+ * ES_LISTED there are molecules in the run, and lists say which particles a unit has; without,
+ * unit and particle are one and the same. A sweep has a *pass* through all units for each kind of
+ * move.
+ *
  * Sums run in an order that follows from the numbers of particles and waves alone. Shapes:
- * [walkers] first, then [ES_BATCH], the trial moves of a batch.
+ * [walkers] first, then [ES_BATCH], the trial moves of a batch, then [most], the sites of a unit.
  */
+#include <plugmc/molecule.h>
+
 enum {
     ES_THREADS = 128,
     ES_BATCH = 64,
-    ES_PARTICLES = 1024, /* a block sums pairs of */
-    ES_TILE = 16,        /* waves a block holds at a time, and pairs of trial moves along an edge */
-    ES_CHUNK = 128       /* waves that a block couples trial moves by */
+    ES_DECIDERS = 512,
+    ES_TILE = 16 /* waves a block holds at a time, and pairs of trial moves along an edge */
 };
 
 /* Place of trial moves m > i in the lower triangle of a matrix. */
 enum { ES_TRIANGLE = ES_BATCH * (ES_BATCH - 1) / 2 };
+enum { ES_NOBODY = 0x7fffffff };
+
+/* Kinds of move, a pass each. */
+enum { ES_DISPLACEMENT, ES_TURN, ES_KINDS = ES_RIGID ? 2 : 1 };
 
 /* Of one walker. */
 typedef struct es_state {
     double energy; /* kT: running, all sampled potentials */
-    uint64_t trials, accepted;
+    uint64_t trials[ES_KINDS], accepted[ES_KINDS];
     int64_t astray; /* particle whose energy change was not a number, + 1; 0: none */
 } es_state;
 
 /* What a walker has of its rung. */
 typedef struct es_rung {
-    double kT, step; /* energy, length */
+    double kT, step[ES_KINDS]; /* energy; length, rad */
 } es_rung;
 
 /* What changes from batch to batch; kept by the device. */
 typedef struct es_plan {
     plugmc_seed seed;
     uint64_t sweep;
-    double step;    /* length, of walkers that are alike */
-    uint32_t first; /* particle of the batch */
-    uint32_t unused;
+    double step[ES_KINDS]; /* length, rad: of walkers that are alike */
+    uint32_t first;        /* unit of the batch */
+    uint32_t pass;
     uint64_t lost; /* 1 + the sweep in which an energy change was not a number; 0: none */
 } es_plan;
 
@@ -41,7 +51,11 @@ typedef struct es_task {
     double length[3], vector[3][3], inverse[3][3]; /* of the box */
     int32_t dimension, oblique;
     uint32_t particles, walkers, waves;
+    uint32_t units, most;                          /* most: sites of the largest unit */
     uint32_t wave_blocks, particle_blocks, chunks; /* blocks of sums */
+    /* Particles that a block sums pairs of, and waves that one couples trial moves by: few of a small
+     * system, so that all multiprocessors have some. */
+    uint32_t block_particles, block_waves;
     double reach_square;
     es_plan *plan;
     es_state *state;         /* [walkers] */
@@ -50,29 +64,40 @@ typedef struct es_task {
     const double *weight;    /* [waves] kT */
     double *positions;       /* [walkers][particles][3] */
     double *structure;       /* [walkers][2][waves] sum of z exp(2 pi i n.f) */
-    double *from, *to;       /* [walkers][batch][3] */
+    double *from, *to;       /* [walkers][batch][most][3] */
     double *alone;           /* [walkers][batch] kT: change by fields; infinite where forbidden */
     double *shift;           /* [walkers][batch][2][waves] change of the structure factors */
     double *wave_part;       /* [walkers][batch][wave_blocks] kT */
     double *pair_part;       /* [walkers][batch][particle_blocks] kT; infinite for an overlap */
     double *couple_part;     /* [walkers][chunks][batch][batch] kT */
-    double *before,
-        *after;          /* [walkers][ES_TRIANGLE] kT: change of m if i < m stays, or has moved */
-    uint8_t *accepted;   /* [walkers][batch] */
-    double *share;       /* [walkers][particles] kT: pair energy with those after, fields */
-    const es_rung *rung; /* [walkers]; these two where walkers differ (ES_BY_WALKER) */
+    /* [walkers][2 most + 1][ES_TRIANGLE] kT: change of m if i < m stays, and if it has moved, by pairs
+     * of each site of m; last by waves if i has moved. */
+    double *between;
+    uint8_t *accepted;         /* [walkers][batch] */
+    double *share;             /* [walkers][particles] kT: pair energy with those after, fields */
+    const es_rung *rung;       /* [walkers]; these two where walkers differ (ES_BY_WALKER) */
     const double *coupling;    /* [walkers][terms]: what a term counts by */
     const uint32_t *wave_term; /* [waves]: of which term it is */
+    /* With ES_LISTED. */
+    const uint32_t *member;  /* [units][most] the particles of a unit */
+    const uint32_t *unit_of; /* [particles]; ES_NOBODY: of none */
+    const int32_t *molecule; /* [particles]; negative: of none */
+    /* With ES_RIGID. */
+    const plugmc_box *box;
+    const plugmc_molecule *kinds; /* [kinds] */
+    const uint32_t *kind;         /* [units] */
+    plugmc_orientation *turned;   /* [walkers][particles], at the number of the first site */
+    plugmc_orientation *turn;     /* [walkers][batch] to which it would turn */
 } es_task;
 
 #ifdef __CUDACC_RTC__
 #define ES_KERNEL extern "C" __global__ void __launch_bounds__(ES_THREADS)
 
 #if ES_BY_WALKER
-#define ES_STEP(walker) (t.rung[walker].step)
+#define ES_STEP(walker, kind) (t.rung[walker].step[kind])
 #define ES_OVER_KT(walker) (1 / t.rung[walker].kT)
 #else
-#define ES_STEP(walker) (t.plan->step)
+#define ES_STEP(walker, kind) (t.plan->step[kind])
 #define ES_OVER_KT(walker) PLUGMC_OVER_KT
 #endif
 #define ES_COUPLING(t, walker) ((t)->coupling + (uint64_t)(walker)*PLUGMC_TERMS)
@@ -106,10 +131,60 @@ PLUGMC_FN double es_fields(const es_task *t, uint32_t walker, plugmc_position r,
 #endif
 }
 
+/* ---- Units ----------------------------------------------------------------------------------- */
+
 PLUGMC_FN uint32_t es_batch(const es_task *t)
 {
-    const uint32_t left = t->particles - t->plan->first;
+    const uint32_t left = t->units - t->plan->first;
     return left < ES_BATCH ? left : ES_BATCH;
+}
+
+PLUGMC_FN uint32_t es_sites(const es_task *t, uint32_t unit)
+{
+#if ES_RIGID
+    return (uint32_t)t->kinds[t->kind[unit]].sites;
+#else
+    return 1;
+#endif
+}
+
+/* The particle that is site a of a unit. */
+PLUGMC_FN uint32_t es_particle(const es_task *t, uint32_t unit, uint32_t a)
+{
+#if ES_LISTED
+    return t->member[(uint64_t)unit * t->most + a];
+#else
+    return unit;
+#endif
+}
+
+PLUGMC_FN uint32_t es_unit_of(const es_task *t, uint32_t particle)
+{
+#if ES_LISTED
+    return t->unit_of[particle];
+#else
+    return particle;
+#endif
+}
+
+PLUGMC_FN plugmc_site es_site_of(const es_task *t, uint32_t particle)
+{
+    return plugmc_site_of_species((int)t->species[particle]);
+}
+
+PLUGMC_FN bool es_same_molecule(const es_task *t, uint32_t i, uint32_t j)
+{
+#if ES_LISTED
+    return t->molecule[i] >= 0 && t->molecule[i] == t->molecule[j];
+#else
+    return false;
+#endif
+}
+
+/* Place of site a of move m of a batch in `from` and `to`. */
+PLUGMC_FN uint64_t es_place_of(const es_task *t, uint32_t walker, uint32_t m, uint32_t a)
+{
+    return 3 * (((uint64_t)walker * ES_BATCH + m) * t->most + a);
 }
 
 PLUGMC_FN plugmc_separation es_separation(const double *a, const double *b)
@@ -140,54 +215,100 @@ PLUGMC_FN double es_infinite() { return (double)PLUGMC_NO_RANGE; }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
-/* Where they want to go. Blocks (1, walkers). */
-ES_KERNEL es_propose(const es_task t)
+#if ES_RIGID
+/* The molecule is displaced, or turns about its centre, with the random numbers of the mover rigid.
+ * Returns 0 where it has to stay. */
+PLUGMC_FN int es_move(const es_task &t, uint32_t walker, uint32_t unit, const double *from,
+                      double *to, plugmc_orientation *turn)
 {
-    const uint32_t walker = blockIdx.y, m = threadIdx.x;
-    if (m >= es_batch(&t)) return;
-    const uint32_t particle = t.plan->first + m;
-    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
-    const double *r = t.positions + 3 * ((uint64_t)walker * t.particles + particle);
-    double *from = t.from + 3 * at, *to = t.to + 3 * at, change = 0;
-    for (int d = 0; d < 3; d++) from[d] = to[d] = r[d];
+    const plugmc_molecule *kind = &t.kinds[t.kind[unit]];
+    double first[3] = {from[0], from[1], from[2]}, before[3], after[3];
+    int possible = 1;
+    *turn = t.turned[(uint64_t)walker * t.particles + es_particle(&t, unit, 0)];
+    if (t.plan->pass == ES_TURN) {
+        plugmc_turn_vector(turn, kind->centre, before);
+        possible = plugmc_draw_turn(t.plan->seed, t.plan->sweep, walker, 2 * t.units + unit, 3,
+                                    ES_STEP(walker, ES_TURN), turn);
+        plugmc_turn_vector(turn, kind->centre, after);
+        for (int d = 0; d < 3; d++) first[d] += before[d] - after[d];
+    } else {
+        plugmc_draw_in_ball(t.plan->seed, t.plan->sweep, walker, unit, 3, after);
+        for (int d = 0; d < 3; d++) first[d] += ES_STEP(walker, ES_DISPLACEMENT) * after[d];
+    }
+    plugmc_wrap(t.box, first);
+    for (int a = 0; a < kind->sites; a++)
+        plugmc_place_site(kind, turn, t.box, first, a, to + 3 * a);
+    return possible;
+}
+#else
+PLUGMC_FN void es_move(const es_task &t, uint32_t walker, uint32_t unit, double *to)
+{
     double v[3];
-    plugmc_draw_in_ball(t.plan->seed, t.plan->sweep, walker, particle, t.dimension, v);
-    for (int d = 0; d < t.dimension; d++) to[d] += ES_STEP(walker) * v[d];
+    plugmc_draw_in_ball(t.plan->seed, t.plan->sweep, walker, unit, t.dimension, v);
+    for (int d = 0; d < t.dimension; d++) to[d] += ES_STEP(walker, ES_DISPLACEMENT) * v[d];
     if (t.oblique)
         plugmc_wrap_oblique(t.vector, t.inverse, to);
     else
         plugmc_wrap_rectangular(t.length, t.dimension, to);
-    if (PLUGMC_FIELDS > 0) {
-        const plugmc_site a = plugmc_site_of_species((int)t.species[particle]);
-        int outside = 0, unused = 0;
-        change = es_fields(&t, walker, es_place(to), a, &outside);
-        change -= es_fields(&t, walker, es_place(from), a, &unused);
-        if (outside) change = es_infinite();
-    }
-    t.alone[at] = change;
+}
+#endif
+
+/* Number of the trial of a unit among the random numbers of a sweep. */
+PLUGMC_FN uint32_t es_number(const es_task *t, uint32_t unit)
+{
+    return t->plan->pass == ES_DISPLACEMENT ? unit : 2 * t->units + unit;
 }
 
-/* How the waves change if one moves alone. Blocks (wave_blocks, batch, walkers), a thread a wave.
- */
-ES_KERNEL es_waves(const es_task t)
+/* Where they want to go. Blocks (1, walkers). */
+ES_KERNEL es_propose(const es_task t)
 {
-    const uint32_t m = blockIdx.y, walker = blockIdx.z, k = blockIdx.x * ES_THREADS + threadIdx.x;
+    plugmc_wait();
+    const uint32_t walker = blockIdx.y, m = threadIdx.x;
+    if (m >= es_batch(&t)) return;
+    const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
-    double change = 0;
-    if (m < es_batch(&t) && k < t.waves) {
-        const double charge = plugmc_site_of_species((int)t.species[t.plan->first + m]).charge;
-        const double *structure = t.structure + 2 * (uint64_t)walker * t.waves;
-        double to_re, to_im, from_re, from_im;
-        es_phase(&t, t.wave + 3 * (uint64_t)k, t.to + 3 * at, &to_re, &to_im);
-        es_phase(&t, t.wave + 3 * (uint64_t)k, t.from + 3 * at, &from_re, &from_im);
-        const double re = charge * (to_re - from_re), im = charge * (to_im - from_im);
-        t.shift[2 * at * t.waves + k] = re;
-        t.shift[(2 * at + 1) * t.waves + k] = im;
-        change = es_weight(&t, walker, k) *
-                 (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
+    double *from = t.from + es_place_of(&t, walker, m, 0),
+           *to = t.to + es_place_of(&t, walker, m, 0), change = 0;
+    int outside = 0, unused = 0;
+    for (uint32_t a = 0; a < sites; a++) {
+        const double *r =
+            t.positions + 3 * ((uint64_t)walker * t.particles + es_particle(&t, unit, a));
+        for (int d = 0; d < 3; d++) from[3 * a + d] = to[3 * a + d] = r[d];
     }
-    change = sum_of_block<ES_THREADS>(change);
-    if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
+#if ES_RIGID
+    outside = !es_move(t, walker, unit, from, to, t.turn + at);
+#else
+    es_move(t, walker, unit, to);
+#endif
+    for (uint32_t a = 0; a < sites && PLUGMC_FIELDS > 0; a++) {
+        const plugmc_site site = es_site_of(&t, es_particle(&t, unit, a));
+        change += es_fields(&t, walker, es_place(to + 3 * a), site, &outside);
+        change -= es_fields(&t, walker, es_place(from + 3 * a), site, &unused);
+    }
+    t.alone[at] = outside ? es_infinite() : change;
+}
+
+/* How the energy of wave k changes if move m goes alone. */
+PLUGMC_FN double es_wave(const es_task &t, uint32_t walker, uint32_t m, uint32_t k)
+{
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
+    const double *structure = t.structure + 2 * (uint64_t)walker * t.waves;
+    double re = 0, im = 0;
+    for (uint32_t a = 0; a < sites; a++) {
+        const double charge = es_site_of(&t, es_particle(&t, unit, a)).charge;
+        const uint64_t place = es_place_of(&t, walker, m, a);
+        double to_re, to_im, from_re, from_im;
+        if (ES_RIGID && charge == 0) continue;
+        es_phase(&t, t.wave + 3 * (uint64_t)k, t.to + place, &to_re, &to_im);
+        es_phase(&t, t.wave + 3 * (uint64_t)k, t.from + place, &from_re, &from_im);
+        re += charge * (to_re - from_re);
+        im += charge * (to_im - from_im);
+    }
+    t.shift[2 * at * t.waves + k] = re;
+    t.shift[(2 * at + 1) * t.waves + k] = im;
+    return es_weight(&t, walker, k) *
+           (re * (2 * structure[k] + re) + im * (2 * structure[t.waves + k] + im));
 }
 
 /* Adds what particle b of a species feels when `a` goes; false if they overlap then. */
@@ -201,30 +322,52 @@ PLUGMC_FN bool es_add_pair(const es_task *t, const double *from, const double *t
     return true;
 }
 
-/* How the pairs change with all particles but those of the batch that come before. Blocks
- * (particle_blocks, batch, walkers). */
-ES_KERNEL es_pairs(const es_task t)
+/* How the pairs of move m change with the particles of a block, but those of its unit, and of units
+ * of the batch that come before. */
+PLUGMC_FN double es_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_t block)
 {
-    const uint32_t m = blockIdx.y, walker = blockIdx.z, first = t.plan->first;
-    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const uint32_t first = t.plan->first, own = first + m, sites = es_sites(&t, own);
+    const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double change = 0;
-    if (m < es_batch(&t)) {
-        const uint32_t own = first + m;
-        const plugmc_site a = plugmc_site_of_species((int)t.species[own]);
-        const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
+    bool free = true;
+    for (uint32_t a = 0; a < sites; a++) {
+        const plugmc_site site = es_site_of(&t, es_particle(&t, own, a));
+        const uint64_t place = es_place_of(&t, walker, m, a);
         plugmc_sums sums;
-        bool free = true;
         plugmc_sums_clear(&sums);
-        for (uint32_t k = threadIdx.x; k < ES_PARTICLES; k += ES_THREADS) {
-            const uint32_t j = blockIdx.x * ES_PARTICLES + k;
-            if (j >= t.particles || (j >= first && j <= own)) continue;
-            free &= es_add_pair(&t, t.from + 3 * at, t.to + 3 * at, a, positions + 3 * (uint64_t)j,
-                                plugmc_site_of_species((int)t.species[j]), &sums);
+        for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
+            const uint32_t j = block * t.block_particles + k;
+            if (j >= t.particles) continue;
+            const uint32_t unit = es_unit_of(&t, j);
+            if (unit >= first && unit <= own) continue;
+            free &= es_add_pair(&t, t.from + place, t.to + place, site, positions + 3 * (uint64_t)j,
+                                es_site_of(&t, j), &sums);
         }
-        change = free ? es_total(&t, walker, &sums, a) : es_infinite();
+        change += es_total(&t, walker, &sums, site);
     }
+    return free ? change : es_infinite();
+}
+
+/* How the energy changes if one moves alone. Blocks (particle_blocks + wave_blocks, batch, walkers), the first
+ * ones for pairs, the others with a thread a wave. */
+ES_KERNEL es_alone(const es_task t)
+{
+    plugmc_wait();
+    const uint32_t m = blockIdx.y, walker = blockIdx.z, x = blockIdx.x;
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const bool pairs = x < t.particle_blocks;
+    const uint32_t block = pairs ? x : x - t.particle_blocks, k = block * ES_THREADS + threadIdx.x;
+    double change = 0;
+    if (m < es_batch(&t) && pairs)
+        change = es_pairs(t, walker, m, block);
+    else if (m < es_batch(&t) && k < t.waves)
+        change = es_wave(t, walker, m, k);
     change = sum_of_block<ES_THREADS>(change);
-    if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
+    if (threadIdx.x > 0) return;
+    if (pairs)
+        t.pair_part[at * t.particle_blocks + block] = change;
+    else
+        t.wave_part[at * t.wave_blocks + block] = change;
 }
 
 /* What moves i and m do to each other by the waves, 2 sum weight Re(conj(shift_i) shift_m): a
@@ -232,6 +375,7 @@ ES_KERNEL es_pairs(const es_task t)
  * threads, each with 4 x 4 of the sums. */
 extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const es_task t)
 {
+    plugmc_wait();
     enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
     __shared__ double re[ES_TILE][ES_BATCH + 1], im[ES_TILE][ES_BATCH + 1];
 #if PLUGMC_WEIGHTED
@@ -241,15 +385,15 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
     const uint32_t row = threadIdx.x / ES_TILE, column = threadIdx.x % ES_TILE;
     const double *shift = t.shift + 2 * (uint64_t)walker * ES_BATCH * t.waves;
     double sum[EACH][EACH] = {{0}};
-    for (uint32_t tile = 0; tile < ES_CHUNK; tile += ES_TILE) {
+    for (uint32_t tile = 0; tile < t.block_waves; tile += ES_TILE) {
         __syncthreads();
 #if PLUGMC_WEIGHTED
-        const uint32_t mine = blockIdx.x * ES_CHUNK + tile + threadIdx.x;
+        const uint32_t mine = blockIdx.x * t.block_waves + tile + threadIdx.x;
         if (threadIdx.x < ES_TILE)
             factor[threadIdx.x] = mine < t.waves ? ES_COUPLING(&t, walker)[t.wave_term[mine]] : 0;
 #endif
         for (uint32_t k = threadIdx.x; k < NUMBERS; k += ES_TILE * ES_TILE) {
-            const uint32_t m = k / ES_TILE, w = blockIdx.x * ES_CHUNK + tile + k % ES_TILE;
+            const uint32_t m = k / ES_TILE, w = blockIdx.x * t.block_waves + tile + k % ES_TILE;
             const bool there = m < n && w < t.waves;
             const double root = there ? sqrt(2 * t.weight[w]) : 0;
             re[k % ES_TILE][m] = there ? root * shift[2 * (uint64_t)m * t.waves + w] : 0;
@@ -258,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
         __syncthreads();
         for (uint32_t w = 0; w < ES_TILE; w++)
             for (int i = 0; i < EACH; i++)
-                for (int j = 0; j < EACH; j++) {
+                for (int j = 0; j <= i; j++) { /* all others are above the diagonal */
                     const double both = re[w][row + ES_TILE * i] * re[w][column + ES_TILE * j] +
                                         im[w][row + ES_TILE * i] * im[w][column + ES_TILE * j];
 #if PLUGMC_WEIGHTED
@@ -274,58 +418,87 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
             out[(row + ES_TILE * i) * ES_BATCH + column + ES_TILE * j] = sum[i][j];
 }
 
-/* What the change of m has to be given for move i < m: by pairs, and by waves if i has moved.
- * Blocks (batch^2 / threads, walkers). */
+/* What the change of m has to be given for move i < m: by the pairs of a site of m, and by waves if i
+ * has moved. Blocks (batch^2 / threads, 2 most + 1, walkers). */
 ES_KERNEL es_between(const es_task t)
 {
-    const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
+    plugmc_wait();
+    const uint32_t walker = blockIdx.z, slice = blockIdx.y;
+    const uint32_t k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint32_t m = k / ES_BATCH, i = k % ES_BATCH, first = t.plan->first;
     if (m >= es_batch(&t) || i >= m) return;
-    const uint64_t batch = (uint64_t)walker * ES_BATCH;
-    const double *from = t.from + 3 * (batch + m), *to = t.to + 3 * (batch + m);
-    const plugmc_site a = plugmc_site_of_species((int)t.species[first + m]),
-                      b = plugmc_site_of_species((int)t.species[first + i]);
-    double out[2];
-    for (int moved = 0; moved < 2; moved++) {
+    const uint32_t a = slice / 2, others = es_sites(&t, first + i);
+    double out = 0;
+    if (a == t.most) {
+        const double *part = t.couple_part + (uint64_t)walker * t.chunks * ES_BATCH * ES_BATCH;
+        for (uint32_t c = 0; c < t.chunks; c++)
+            out += part[((uint64_t)c * ES_BATCH + m) * ES_BATCH + i];
+    } else if (a < es_sites(&t, first + m)) {
+        const plugmc_site site = es_site_of(&t, es_particle(&t, first + m, a));
+        const uint64_t place = es_place_of(&t, walker, m, a);
+        const double *there = slice % 2 ? t.to : t.from;
+        bool free = true;
         plugmc_sums sums;
         plugmc_sums_clear(&sums);
-        const double *other = (moved ? t.to : t.from) + 3 * (batch + i);
-        const bool free = es_add_pair(&t, from, to, a, other, b, &sums);
-        out[moved] = free ? es_total(&t, walker, &sums, a) : es_infinite();
+        for (uint32_t b = 0; b < others; b++)
+            free &= es_add_pair(&t, t.from + place, t.to + place, site,
+                                there + es_place_of(&t, walker, i, b),
+                                es_site_of(&t, es_particle(&t, first + i, b)), &sums);
+        out = free ? es_total(&t, walker, &sums, site) : es_infinite();
     }
-    const double *part = t.couple_part + (uint64_t)walker * t.chunks * ES_BATCH * ES_BATCH;
-    for (uint32_t c = 0; c < t.chunks; c++)
-        out[1] += part[((uint64_t)c * ES_BATCH + m) * ES_BATCH + i];
-    const uint64_t place = (uint64_t)walker * ES_TRIANGLE + m * (m - 1) / 2 + i;
-    t.before[place] = out[0];
-    t.after[place] = out[1];
+    t.between[((uint64_t)walker * (2 * t.most + 1) + slice) * ES_TRIANGLE + m * (m - 1) / 2 + i] =
+        out;
 }
 
-/* One after the other. A block of ES_BATCH threads a walker; thread m keeps the change of move m. A
- * move whose change is not a number, or minus infinity, is made, and none after it, so that it is
- * found. */
-extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t)
+/* The configuration after move m of the batch. */
+PLUGMC_FN void es_take(const es_task &t, uint32_t walker, uint32_t m)
 {
+    const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
+    const uint64_t of_walker = (uint64_t)walker * t.particles;
+    for (uint32_t a = 0; a < sites; a++)
+        for (int d = 0; d < 3; d++)
+            t.positions[3 * (of_walker + es_particle(&t, unit, a)) + d] =
+                t.to[es_place_of(&t, walker, m, a) + d];
+#if ES_RIGID
+    t.turned[of_walker + es_particle(&t, unit, 0)] = t.turn[(uint64_t)walker * ES_BATCH + m];
+#endif
+}
+
+/* One after the other. A block of ES_DECIDERS threads a walker, which gather what moves do to each
+ * other; then thread m keeps the change of move m. A move whose change is not a number, or minus
+ * infinity, is made, and none after it, so that it is found. */
+extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_task t)
+{
+    plugmc_wait();
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
     __shared__ uint8_t accepted[ES_BATCH]; /* 2: its change was not a number */
     const uint32_t walker = blockIdx.x, m = threadIdx.x, n = es_batch(&t), first = t.plan->first;
-    const uint64_t at = (uint64_t)walker * ES_BATCH + m, triangle = (uint64_t)walker * ES_TRIANGLE;
-    for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_BATCH) {
-        before[k] = t.before[triangle + k];
-        after[k] = t.after[triangle + k];
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    const double *between = t.between + (uint64_t)walker * (2 * t.most + 1) * ES_TRIANGLE;
+    for (uint32_t k = m; k < n * (n - 1) / 2; k += ES_DECIDERS) {
+        double stays = 0, moved = between[2 * t.most * ES_TRIANGLE + k];
+        for (uint32_t a = 0; a < t.most; a++) {
+            stays += between[2 * a * ES_TRIANGLE + k];
+            moved += between[(2 * a + 1) * ES_TRIANGLE + k];
+        }
+        before[k] = stays;
+        after[k] = moved;
     }
     double change = 0, limit = 0;
     bool lost = t.state[walker].astray != 0;
     if (m < n) {
         const plugmc_random random =
-            plugmc_draw(t.plan->seed, t.plan->sweep, walker, first + m, PLUGMC_PURPOSE_ACCEPT, 0);
+            plugmc_draw(t.plan->seed, t.plan->sweep, walker, es_number(&t, first + m),
+                        PLUGMC_PURPOSE_ACCEPT, 0);
         limit = plugmc_uniform_double(random.word[0], random.word[1]);
         change = t.alone[at];
         for (uint32_t k = 0; k < t.particle_blocks; k++)
             change += t.pair_part[at * t.particle_blocks + k];
         for (uint32_t k = 0; k < t.wave_blocks; k++) change += t.wave_part[at * t.wave_blocks + k];
     }
+    __syncthreads();
+    if (m >= ES_BATCH) return;
     for (uint32_t i = 0; i < n; i++) {
         if (m == i) {
             const bool unknown = !(change > -es_infinite());
@@ -339,35 +512,49 @@ extern "C" __global__ void __launch_bounds__(ES_BATCH) es_decide(const es_task t
         lost = lost || decision == 2;
         if (m > i && m < n) change += decision ? after[place] : before[place];
     }
-    if (m < n) t.accepted[at] = accepted[m] != 0;
-    if (m < n && accepted[m])
-        for (int d = 0; d < 3; d++)
-            t.positions[3 * ((uint64_t)walker * t.particles + first + m) + d] = t.to[3 * at + d];
+    t.accepted[at] = m < n && accepted[m];
+    if (m < n && accepted[m]) es_take(t, walker, m);
     if (m > 0) return;
     es_state *s = t.state + walker;
-    s->trials += n;
+    const uint32_t pass = ES_KINDS > 1 ? t.plan->pass : 0;
+    double energy = s->energy;
+    uint64_t taken = 0;
+    s->trials[pass] += n;
     for (uint32_t i = 0; i < n; i++) {
         if (!(changes[i] > -es_infinite()) && !s->astray) {
-            s->astray = (int64_t)(first + i) + 1;
+            s->astray = (int64_t)es_particle(&t, first + i, 0) + 1;
             t.plan->lost = t.plan->sweep + 1;
         }
         if (!accepted[i]) continue;
-        s->accepted++;
-        s->energy += changes[i];
+        taken++;
+        energy += changes[i];
     }
+    s->accepted[pass] += taken;
+    s->energy = energy;
 }
 
-/* Structure factors of those that moved, in their order; then on to the next batch. Blocks
- * (wave_blocks or 1, walkers). */
+PLUGMC_FN void es_advance(const es_task &t)
+{
+    t.plan->first += ES_BATCH;
+    if (t.plan->first < t.units) return;
+    t.plan->first = 0;
+    if (++t.plan->pass < ES_KINDS) return;
+    t.plan->pass = 0;
+    t.plan->sweep++;
+}
+
+/* Structure factors of those that moved, in their order; and on to the next batch. Blocks (wave_blocks, at least 1,
+ * walkers). */
 ES_KERNEL es_apply(const es_task t)
 {
+    plugmc_wait();
     const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint64_t batch = (uint64_t)walker * ES_BATCH;
+    if (k == 0 && walker == 0) es_advance(t); /* which nobody looks at here */
     if (k >= t.waves) return;
     double *re = t.structure + 2 * (uint64_t)walker * t.waves + k, *im = re + t.waves;
-    const uint32_t n = es_batch(&t);
     double sum_re = *re, sum_im = *im;
-    for (uint32_t m = 0; m < n; m++) {
+    for (uint32_t m = 0; m < ES_BATCH; m++) {
         if (!t.accepted[batch + m]) continue;
         sum_re += t.shift[2 * (batch + m) * t.waves + k];
         sum_im += t.shift[(2 * (batch + m) + 1) * t.waves + k];
@@ -376,20 +563,12 @@ ES_KERNEL es_apply(const es_task t)
     *im = sum_im;
 }
 
-ES_KERNEL es_advance(const es_task t)
-{
-    if (threadIdx.x > 0) return;
-    t.plan->first += ES_BATCH;
-    if (t.plan->first < t.particles) return;
-    t.plan->first = 0;
-    t.plan->sweep++;
-}
-
 /* ---- From scratch ---------------------------------------------------------------------------- */
 
 /* Structure factor of a wave. Blocks (waves, walkers). */
 ES_KERNEL es_structure(const es_task t)
 {
+    plugmc_wait();
     const uint32_t k = blockIdx.x, walker = blockIdx.y;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double re = 0, im = 0;
@@ -411,6 +590,7 @@ ES_KERNEL es_structure(const es_task t)
  * walkers). */
 ES_KERNEL es_energies(const es_task t)
 {
+    plugmc_wait();
     const uint32_t walker = blockIdx.y, i = blockIdx.x * ES_THREADS + threadIdx.x;
     if (i >= t.particles) return;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
@@ -419,6 +599,7 @@ ES_KERNEL es_energies(const es_task t)
     int outside = 0;
     plugmc_sums_clear(&sums);
     for (uint32_t j = i + 1; j < t.particles; j++) {
+        if (es_same_molecule(&t, i, j)) continue;
         const plugmc_separation s =
             es_separation(positions + 3 * (uint64_t)i, positions + 3 * (uint64_t)j);
         if (s.r2 < t.reach_square)

@@ -44,6 +44,9 @@ typedef struct file_frame {
     uint32_t *number;  /* [count] that particles have in a run; NULL: not there */
     int64_t *line;     /* [count] of a text; NULL: it is none */
     int64_t head_line; /* of a text, with the box; 0 */
+    /* Of the run whose state it is, with the random numbers of which it was made. */
+    bool has_seed;
+    uint64_t seed;
 } file_frame;
 
 void frame_free(file_frame *);

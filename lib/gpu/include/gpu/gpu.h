@@ -77,6 +77,9 @@ void gpu_leave(gpu *);
 /* Services for plugins. gpu_bind sets their system and their report. */
 const plugmc_gpu *gpu_services(gpu *);
 void gpu_bind(gpu *, const plugmc_system *, report *);
+/* Begins to compile a source for this GPU in a thread of its own. When its first kernel is asked for, it is there or waited for.
+ * What fails here is compiled again then, and said. gpu_bind comes first. */
+void gpu_compile_ahead(gpu *, const plugmc_gpu_source *);
 /* Prints one line for `doctor` and provenance: name, driver, memory, architecture. */
 void gpu_describe(FILE *, const gpu *);
 /* Number of GPUs, without opening one. The version of the driver is returned as 13000 for CUDA 13.0. 0 without a
