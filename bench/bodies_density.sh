@@ -9,7 +9,7 @@
 # at any number of bodies. bodies_density.py fits a curve to the five and integrates. A line of the output has both
 # densities N / <V>, the standard errors of both, and the pressure that the run at constant pressure has measured on the way.
 #
-# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for 2,000 sweeps of its own. SAMPLES= (SWEEPS / 30) is
+# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for 1,500 sweeps of its own. SAMPLES= (SWEEPS / 30) is
 # the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS) walkers. DEVICE= (cpu) says
 # where, THREADS= (1) how many a run takes, JOBS= (1) how many runs there are at a time, SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0:
 # no limit) ends a run early, and what it has counts.
@@ -46,7 +46,7 @@ shapes()
 # input DENSITY SWEEPS PERIOD WALKERS OUTPUT MOVER: DENSITY 0 is constant pressure
 input()
 {
-    local least=$([ "$4" = 1 ] && echo 5000 || echo 2000)
+    local least=$([ "$4" = 1 ] && echo 5000 || echo 1500)
     cat <<-END
 	[run]
 	sweeps = $2

@@ -479,8 +479,8 @@ static int prepare(void *instance, const plugmc_host *host)
     p->contact = host->allocate(host->context, n * n * sizeof *p->contact);
     p->near = host->allocate(host->context, n * n * sizeof *p->near);
     p->kinds = host->allocate(host->context, n * sizeof *p->kinds);
-    p->share = host->allocate(host->context,
-                              (size_t)system->walkers * (size_t)system->particles * sizeof *p->share);
+    p->share = host->allocate(host->context, (size_t)system->walkers * (size_t)system->particles *
+                                                 sizeof *p->share);
     if (!p->reach || !p->contact || !p->near || !p->kinds || !p->share)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for %lld particles",
                           (long long)system->particles);

@@ -82,6 +82,31 @@ static body_pair some_pair(hard_body *h, uint64_t number)
     return number % 2 ? near_pair(h, number, closeness(h, number)) : random_pair(h, number);
 }
 
+/* Spheres with patches are compared by their distance alone. What float takes for apart is. */
+static void patchy_spheres_that_float_takes_for_apart_are(void **state)
+{
+    static const shape patchy = {
+        "patchy_sphere", "kern_frenkel", "half_angle = 1\n", 3, 0, M_PI / 6, 2 * M_PI / 3, 0, 1};
+    const plugmc_orientation upright = {{1 << 30, 0, 0, 0}};
+    int overlaps = 0;
+    (void)state;
+    hard_body_open(&body, &patchy);
+    for (int i = 0; i < 40000; i++) {
+        const double z = (i % 200 + 0.5) / 100 - 1, angle = 2.399963 * i,
+                     r = 1 + (i % 997 - 498) * 1e-8;
+        const double at[3] = {r * sqrt(1 - z * z) * cos(angle), r * sqrt(1 - z * z) * sin(angle),
+                              r * z};
+        const body_pair pair = {{(float)at[0], (float)at[1], (float)at[2]}, upright, upright};
+        const double square =
+            pair.at[0] * pair.at[0] + pair.at[1] * pair.at[1] + pair.at[2] * pair.at[2];
+        const int overlap = bodies_overlap(&body, SINGLE, &pair, 0);
+        assert_true(overlap || square > 1);
+        overlaps += overlap;
+    }
+    assert_true(overlaps > 20000);
+    hard_body_close(&body);
+}
+
 static void the_answer_is_the_same_whichever_is_asked(void **state)
 {
     (void)state;
@@ -547,6 +572,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(degenerate_shapes_are_refused),
         cmocka_unit_test(shapes_are_told_as_gsd_has_them),
         cmocka_unit_test(volumes_of_unions_are_exact),
+        cmocka_unit_test(patchy_spheres_that_float_takes_for_apart_are),
         cmocka_unit_test(the_answer_is_the_same_whichever_is_asked),
         cmocka_unit_test(many_pairs_at_once_overlap_as_one_by_one),
         cmocka_unit_test(bodies_fill_their_spheres),
