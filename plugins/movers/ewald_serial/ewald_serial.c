@@ -53,7 +53,8 @@ static int batch(ewald_serial *s, const plugmc_host *host)
         uint32_t x, y, z, threads;
     } launches[] = {
         {PROPOSE, 1, t->walkers, 1, ES_THREADS},
-        {ALONE, t->particle_blocks + t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
+        {PAIRS, t->particle_blocks, ES_BATCH, t->walkers, ES_THREADS},
+        {WAVES, t->wave_blocks, ES_BATCH, t->walkers, ES_THREADS},
         {COUPLE, t->chunks, t->walkers, 1, ES_TILE * ES_TILE},
         {BETWEEN, ES_BATCH * ES_BATCH / ES_THREADS, 2 * t->most + 1, t->walkers, ES_THREADS},
         {DECIDE, t->walkers, 1, 1, ES_DECIDERS},

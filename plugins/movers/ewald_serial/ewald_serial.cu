@@ -262,7 +262,6 @@ PLUGMC_FN uint32_t es_number(const es_task *t, uint32_t unit)
 /* Where they want to go. Blocks (1, walkers). */
 ES_KERNEL es_propose(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.y, m = threadIdx.x;
     if (m >= es_batch(&t)) return;
     const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
@@ -289,7 +288,7 @@ ES_KERNEL es_propose(const es_task t)
 }
 
 /* How the energy of wave k changes if move m goes alone. */
-PLUGMC_FN double es_wave(const es_task &t, uint32_t walker, uint32_t m, uint32_t k)
+PLUGMC_FN double es_change_of_wave(const es_task &t, uint32_t walker, uint32_t m, uint32_t k)
 {
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
     const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
@@ -324,7 +323,7 @@ PLUGMC_FN bool es_add_pair(const es_task *t, const double *from, const double *t
 
 /* How the pairs of move m change with the particles of a block, but those of its unit, and of units
  * of the batch that come before. */
-PLUGMC_FN double es_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_t block)
+PLUGMC_FN double es_change_of_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_t block)
 {
     const uint32_t first = t.plan->first, own = first + m, sites = es_sites(&t, own);
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
@@ -348,26 +347,24 @@ PLUGMC_FN double es_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_
     return free ? change : es_infinite();
 }
 
-/* How the energy changes if one moves alone. Blocks (particle_blocks + wave_blocks, batch, walkers), the first
- * ones for pairs, the others with a thread a wave. */
-ES_KERNEL es_alone(const es_task t)
+/* How the pairs change if one moves alone. Blocks (particle_blocks, batch, walkers). */
+ES_KERNEL es_pairs(const es_task t)
 {
-    plugmc_wait();
-    const uint32_t m = blockIdx.y, walker = blockIdx.z, x = blockIdx.x;
+    const uint32_t m = blockIdx.y, walker = blockIdx.z;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
-    const bool pairs = x < t.particle_blocks;
-    const uint32_t block = pairs ? x : x - t.particle_blocks, k = block * ES_THREADS + threadIdx.x;
-    double change = 0;
-    if (m < es_batch(&t) && pairs)
-        change = es_pairs(t, walker, m, block);
-    else if (m < es_batch(&t) && k < t.waves)
-        change = es_wave(t, walker, m, k);
+    double change = m < es_batch(&t) ? es_change_of_pairs(t, walker, m, blockIdx.x) : 0;
     change = sum_of_block<ES_THREADS>(change);
-    if (threadIdx.x > 0) return;
-    if (pairs)
-        t.pair_part[at * t.particle_blocks + block] = change;
-    else
-        t.wave_part[at * t.wave_blocks + block] = change;
+    if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
+}
+
+/* Likewise the waves. Blocks (wave_blocks, batch, walkers), a thread a wave. */
+ES_KERNEL es_waves(const es_task t)
+{
+    const uint32_t m = blockIdx.y, walker = blockIdx.z, k = blockIdx.x * ES_THREADS + threadIdx.x;
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    double change = m < es_batch(&t) && k < t.waves ? es_change_of_wave(t, walker, m, k) : 0;
+    change = sum_of_block<ES_THREADS>(change);
+    if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
 }
 
 /* What moves i and m do to each other by the waves, 2 sum weight Re(conj(shift_i) shift_m): a
@@ -375,7 +372,6 @@ ES_KERNEL es_alone(const es_task t)
  * threads, each with 4 x 4 of the sums. */
 extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const es_task t)
 {
-    plugmc_wait();
     enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
     __shared__ double re[ES_TILE][ES_BATCH + 1], im[ES_TILE][ES_BATCH + 1];
 #if PLUGMC_WEIGHTED
@@ -422,7 +418,6 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
  * has moved. Blocks (batch^2 / threads, 2 most + 1, walkers). */
 ES_KERNEL es_between(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.z, slice = blockIdx.y;
     const uint32_t k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint32_t m = k / ES_BATCH, i = k % ES_BATCH, first = t.plan->first;
@@ -469,7 +464,6 @@ PLUGMC_FN void es_take(const es_task &t, uint32_t walker, uint32_t m)
  * infinity, is made, and none after it, so that it is found. */
 extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_task t)
 {
-    plugmc_wait();
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
     __shared__ uint8_t accepted[ES_BATCH]; /* 2: its change was not a number */
@@ -547,7 +541,6 @@ PLUGMC_FN void es_advance(const es_task &t)
  * walkers). */
 ES_KERNEL es_apply(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint64_t batch = (uint64_t)walker * ES_BATCH;
     if (k == 0 && walker == 0) es_advance(t); /* which nobody looks at here */
@@ -568,7 +561,6 @@ ES_KERNEL es_apply(const es_task t)
 /* Structure factor of a wave. Blocks (waves, walkers). */
 ES_KERNEL es_structure(const es_task t)
 {
-    plugmc_wait();
     const uint32_t k = blockIdx.x, walker = blockIdx.y;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double re = 0, im = 0;
@@ -590,7 +582,6 @@ ES_KERNEL es_structure(const es_task t)
  * walkers). */
 ES_KERNEL es_energies(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.y, i = blockIdx.x * ES_THREADS + threadIdx.x;
     if (i >= t.particles) return;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;

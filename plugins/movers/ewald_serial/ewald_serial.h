@@ -19,7 +19,7 @@
 
 #include "ewald_serial.cu"
 
-enum { PROPOSE, ALONE, COUPLE, BETWEEN, DECIDE, APPLY, STRUCTURE, ENERGIES, KERNELS };
+enum { PROPOSE, PAIRS, WAVES, COUPLE, BETWEEN, DECIDE, APPLY, STRUCTURE, ENERGIES, KERNELS };
 
 typedef struct ewald_serial {
     real step, turn, target_acceptance; /* parameters: length, rad, 1; turn with ES_RIGID */

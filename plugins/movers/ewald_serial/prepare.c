@@ -86,6 +86,13 @@ static void count_units(ewald_serial *s)
     }
 }
 
+/* The least multiple of `each` of which `most` are as many as n. */
+static uint32_t shares_of(uint32_t n, uint32_t each, uint32_t most)
+{
+    const uint32_t shares = es_blocks_of(n, each * most);
+    return each * (shares ? shares : 1);
+}
+
 static void describe_system(ewald_serial *s)
 {
     const plugmc_system *system = s->system;
@@ -100,8 +107,8 @@ static void describe_system(ewald_serial *s)
     t->particles = (uint32_t)system->particles;
     t->walkers = (uint32_t)system->walkers;
     t->wave_blocks = es_blocks_of(t->waves, ES_THREADS);
-    t->block_particles = t->particles <= 16384 ? 256 : 1024;
-    t->block_waves = t->waves <= 8192 ? 2 * ES_TILE : 8 * ES_TILE;
+    t->block_particles = shares_of(t->particles, ES_THREADS, 16);
+    t->block_waves = shares_of(t->waves, ES_TILE, 128);
     t->particle_blocks = es_blocks_of(t->particles, t->block_particles);
     count_units(s);
     t->chunks = es_blocks_of(t->waves, t->block_waves);
@@ -269,16 +276,15 @@ int es_gpu_source(void *instance, const plugmc_host *host, int index, plugmc_gpu
         join_texts(host, (const char *const[]){sum_of_block_text, ewald_serial_kernels, NULL});
     out->fuse = PLUGMC_FUSE_SAMPLED;
     out->double_precision = 1;
-    out->overlap = 1;
     return out->source != NULL;
 }
 
 static int load_kernels(ewald_serial *s, const plugmc_host *host)
 {
     static const char *const names[KERNELS] = {
-        [PROPOSE] = "es_propose",     [ALONE] = "es_alone",      [COUPLE] = "es_couple",
-        [BETWEEN] = "es_between",     [DECIDE] = "es_decide",    [APPLY] = "es_apply",
-        [STRUCTURE] = "es_structure", [ENERGIES] = "es_energies"};
+        [PROPOSE] = "es_propose", [PAIRS] = "es_pairs",         [WAVES] = "es_waves",
+        [COUPLE] = "es_couple",   [BETWEEN] = "es_between",     [DECIDE] = "es_decide",
+        [APPLY] = "es_apply",     [STRUCTURE] = "es_structure", [ENERGIES] = "es_energies"};
     plugmc_gpu_source text = {.size = sizeof text};
     int code = es_gpu_source(s, host, 0, &text) ? PLUGMC_OK : PLUGMC_ERROR_MEMORY;
     for (int k = 0; k < KERNELS && !code; k++)
