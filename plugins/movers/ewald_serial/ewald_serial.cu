@@ -459,6 +459,12 @@ PLUGMC_FN void es_take(const es_task &t, uint32_t walker, uint32_t m)
 #endif
 }
 
+/* Whether limit < exp(-x). The logarithm is known before x is, and tells it unless they are equal but for rounding. */
+PLUGMC_FN bool es_accepts(double x, double limit, double minus_log)
+{
+    return fabs(x - minus_log) > 1e-9 * (1 + minus_log) ? x < minus_log : limit < exp(-x);
+}
+
 /* One after the other. A block of ES_DECIDERS threads a walker, which gather what moves do to each
  * other; then thread m keeps the change of move m. A move whose change is not a number, or minus
  * infinity, is made, and none after it, so that it is found. */
@@ -479,13 +485,14 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
         before[k] = stays;
         after[k] = moved;
     }
-    double change = 0, limit = 0;
+    double change = 0, limit = 0, minus_log = 0;
     bool lost = t.state[walker].astray != 0;
     if (m < n) {
         const plugmc_random random =
             plugmc_draw(t.plan->seed, t.plan->sweep, walker, es_number(&t, first + m),
                         PLUGMC_PURPOSE_ACCEPT, 0);
         limit = plugmc_uniform_double(random.word[0], random.word[1]);
+        minus_log = -log(limit);
         change = t.alone[at];
         for (uint32_t k = 0; k < t.particle_blocks; k++)
             change += t.pair_part[at * t.particle_blocks + k];
@@ -494,17 +501,21 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
     __syncthreads();
     if (m >= ES_BATCH) return;
     for (uint32_t i = 0; i < n; i++) {
+        const bool later = m > i && m < n;
+        const uint32_t place = later ? m * (m - 1) / 2 + i : 0;
+        const double if_moved = after[place], if_not = before[place];
         if (m == i) {
             const bool unknown = !(change > -es_infinite());
             accepted[i] = lost      ? 0
                           : unknown ? 2
-                                    : change <= 0 || limit < exp(-change * ES_OVER_KT(walker));
+                                    : change <= 0 ||
+                                          es_accepts(change * ES_OVER_KT(walker), limit, minus_log);
             changes[i] = change;
         }
         __syncthreads();
-        const uint32_t place = m * (m - 1) / 2 + i, decision = accepted[i];
+        const uint32_t decision = accepted[i];
         lost = lost || decision == 2;
-        if (m > i && m < n) change += decision ? after[place] : before[place];
+        if (later) change += decision ? if_moved : if_not;
     }
     t.accepted[at] = m < n && accepted[m];
     if (m < n && accepted[m]) es_take(t, walker, m);
