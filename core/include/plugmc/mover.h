@@ -28,7 +28,7 @@ enum {
     /* Since 2.1. Fit for runs with rigid molecules (plugmc/molecule.h): it displaces particles only if plugmc_trial
      * shows them, and molecules only by PLUGMC_MOLECULE_DISPLACED; or it displaces nobody. Or it is a driver that
      * changes PLUGMC_CHANGED_ORIENTATION, too: it then moves whole molecules, and stores their sites where
-     * plugmc_place_site puts them. */
+     * plugmc_place_site puts them; or it moves particles in no molecule alone. */
     PLUGMC_KEEPS_RIGID = 1 << 24,
     PLUGMC_USES_POSITIONS = 1 << 27, /* accepts pairs with PLUGMC_PAIR_POSITIONS */
     PLUGMC_USES_BODY =

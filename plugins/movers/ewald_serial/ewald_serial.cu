@@ -262,7 +262,6 @@ PLUGMC_FN uint32_t es_number(const es_task *t, uint32_t unit)
 /* Where they want to go. Blocks (1, walkers). */
 ES_KERNEL es_propose(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.y, m = threadIdx.x;
     if (m >= es_batch(&t)) return;
     const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
@@ -289,7 +288,7 @@ ES_KERNEL es_propose(const es_task t)
 }
 
 /* How the energy of wave k changes if move m goes alone. */
-PLUGMC_FN double es_wave(const es_task &t, uint32_t walker, uint32_t m, uint32_t k)
+PLUGMC_FN double es_change_of_wave(const es_task &t, uint32_t walker, uint32_t m, uint32_t k)
 {
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
     const uint32_t unit = t.plan->first + m, sites = es_sites(&t, unit);
@@ -322,52 +321,87 @@ PLUGMC_FN bool es_add_pair(const es_task *t, const double *from, const double *t
     return true;
 }
 
-/* How the pairs of move m change with the particles of a block, but those of its unit, and of units
- * of the batch that come before. */
-PLUGMC_FN double es_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_t block)
+/* Particles of a block, as move m meets them. */
+typedef struct es_meeting {
+    uint32_t walker, m, first; /* first: particle of the block */
+} es_meeting;
+
+/* How the energy changes of a site of the unit, entry % PLUGMC_MOST_SITES, with a particle of the block. */
+PLUGMC_FN double es_change_of_pair(const es_task &t, const es_meeting *with, uint32_t entry)
 {
-    const uint32_t first = t.plan->first, own = first + m, sites = es_sites(&t, own);
-    const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
+    const uint32_t a = entry % PLUGMC_MOST_SITES, j = with->first + entry / PLUGMC_MOST_SITES;
+    const plugmc_site site = es_site_of(&t, es_particle(&t, t.plan->first + with->m, a));
+    const uint64_t place = es_place_of(&t, with->walker, with->m, a);
+    const double *other = t.positions + 3 * ((uint64_t)with->walker * t.particles + j);
+    plugmc_sums sums;
+    plugmc_sums_clear(&sums);
+    es_add_pair(&t, t.from + place, t.to + place, site, other, es_site_of(&t, j), &sums);
+    return es_total(&t, with->walker, &sums, site);
+}
+
+/* How the pairs of move m change with the particles of a block, but those of its unit, and of units of the batch that come
+ * before. Each warp queues those that are near, at the old place or at the new one, and evaluates them when it has one for
+ * each lane. */
+PLUGMC_FN double es_change_of_pairs(const es_task &t, const es_meeting *with)
+{
+    __shared__ uint32_t queues[ES_THREADS / 32][64];
+    uint32_t *queue = queues[threadIdx.x / 32], waiting = 0;
+    const uint32_t lane = threadIdx.x % 32, batch = t.plan->first, own = batch + with->m,
+                   sites = es_sites(&t, own);
     double change = 0;
     bool free = true;
-    for (uint32_t a = 0; a < sites; a++) {
-        const plugmc_site site = es_site_of(&t, es_particle(&t, own, a));
-        const uint64_t place = es_place_of(&t, walker, m, a);
-        plugmc_sums sums;
-        plugmc_sums_clear(&sums);
-        for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
-            const uint32_t j = block * t.block_particles + k;
-            if (j >= t.particles) continue;
-            const uint32_t unit = es_unit_of(&t, j);
-            if (unit >= first && unit <= own) continue;
-            free &= es_add_pair(&t, t.from + place, t.to + place, site, positions + 3 * (uint64_t)j,
-                                es_site_of(&t, j), &sums);
+    for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
+        const uint32_t j = with->first + k, unit = j < t.particles ? es_unit_of(&t, j) : own;
+        const bool there = unit < batch || unit > own;
+        const double *other = t.positions + 3 * ((uint64_t)with->walker * t.particles + j);
+        for (uint32_t a = 0; a < sites; a++) {
+            const uint64_t place = es_place_of(&t, with->walker, with->m, a);
+            bool close = false;
+            if (there) {
+                const double near = es_separation(t.to + place, other).r2,
+                             far = es_separation(t.from + place, other).r2;
+                close = PLUGMC_ENERGY_TERMS > 0 && (near < t.reach_square || far < t.reach_square);
+                free &= !(PLUGMC_CONTACTS &&
+                          near < plugmc_contact_square((int)t.species[es_particle(&t, own, a)],
+                                                       (int)t.species[j]));
+            }
+            const uint32_t found = __ballot_sync(~0u, close);
+            if (close)
+                queue[waiting + __popc(found & ((1u << lane) - 1))] = k * PLUGMC_MOST_SITES + a;
+            waiting += __popc(found);
+            if (waiting < 32) continue;
+            __syncwarp();
+            change += es_change_of_pair(t, with, queue[lane]);
+            waiting -= 32;
+            const uint32_t next = queue[32 + lane];
+            __syncwarp();
+            if (lane < waiting) queue[lane] = next;
         }
-        change += es_total(&t, walker, &sums, site);
     }
+    __syncwarp();
+    if (lane < waiting) change += es_change_of_pair(t, with, queue[lane]);
     return free ? change : es_infinite();
 }
 
-/* How the energy changes if one moves alone. Blocks (particle_blocks + wave_blocks, batch, walkers), the first
- * ones for pairs, the others with a thread a wave. */
-ES_KERNEL es_alone(const es_task t)
+/* How the pairs change if one moves alone. Blocks (particle_blocks, batch, walkers). */
+ES_KERNEL es_pairs(const es_task t)
 {
-    plugmc_wait();
-    const uint32_t m = blockIdx.y, walker = blockIdx.z, x = blockIdx.x;
+    const uint32_t m = blockIdx.y, walker = blockIdx.z;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
-    const bool pairs = x < t.particle_blocks;
-    const uint32_t block = pairs ? x : x - t.particle_blocks, k = block * ES_THREADS + threadIdx.x;
-    double change = 0;
-    if (m < es_batch(&t) && pairs)
-        change = es_pairs(t, walker, m, block);
-    else if (m < es_batch(&t) && k < t.waves)
-        change = es_wave(t, walker, m, k);
+    const es_meeting with = {walker, m, blockIdx.x * t.block_particles};
+    double change = m < es_batch(&t) ? es_change_of_pairs(t, &with) : 0;
     change = sum_of_block<ES_THREADS>(change);
-    if (threadIdx.x > 0) return;
-    if (pairs)
-        t.pair_part[at * t.particle_blocks + block] = change;
-    else
-        t.wave_part[at * t.wave_blocks + block] = change;
+    if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
+}
+
+/* Likewise the waves. Blocks (wave_blocks, batch, walkers), a thread a wave. */
+ES_KERNEL es_waves(const es_task t)
+{
+    const uint32_t m = blockIdx.y, walker = blockIdx.z, k = blockIdx.x * ES_THREADS + threadIdx.x;
+    const uint64_t at = (uint64_t)walker * ES_BATCH + m;
+    double change = m < es_batch(&t) && k < t.waves ? es_change_of_wave(t, walker, m, k) : 0;
+    change = sum_of_block<ES_THREADS>(change);
+    if (threadIdx.x == 0) t.wave_part[at * t.wave_blocks + blockIdx.x] = change;
 }
 
 /* What moves i and m do to each other by the waves, 2 sum weight Re(conj(shift_i) shift_m): a
@@ -375,7 +409,6 @@ ES_KERNEL es_alone(const es_task t)
  * threads, each with 4 x 4 of the sums. */
 extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const es_task t)
 {
-    plugmc_wait();
     enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
     __shared__ double re[ES_TILE][ES_BATCH + 1], im[ES_TILE][ES_BATCH + 1];
 #if PLUGMC_WEIGHTED
@@ -422,7 +455,6 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
  * has moved. Blocks (batch^2 / threads, 2 most + 1, walkers). */
 ES_KERNEL es_between(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.z, slice = blockIdx.y;
     const uint32_t k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint32_t m = k / ES_BATCH, i = k % ES_BATCH, first = t.plan->first;
@@ -464,12 +496,17 @@ PLUGMC_FN void es_take(const es_task &t, uint32_t walker, uint32_t m)
 #endif
 }
 
+/* Whether limit < exp(-x). The logarithm is known before x is, and tells it unless they are equal but for rounding. */
+PLUGMC_FN bool es_accepts(double x, double limit, double minus_log)
+{
+    return fabs(x - minus_log) > 1e-9 * (1 + minus_log) ? x < minus_log : limit < exp(-x);
+}
+
 /* One after the other. A block of ES_DECIDERS threads a walker, which gather what moves do to each
  * other; then thread m keeps the change of move m. A move whose change is not a number, or minus
  * infinity, is made, and none after it, so that it is found. */
 extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_task t)
 {
-    plugmc_wait();
     __shared__ double before[ES_TRIANGLE], after[ES_TRIANGLE];
     __shared__ double changes[ES_BATCH];
     __shared__ uint8_t accepted[ES_BATCH]; /* 2: its change was not a number */
@@ -485,13 +522,14 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
         before[k] = stays;
         after[k] = moved;
     }
-    double change = 0, limit = 0;
+    double change = 0, limit = 0, minus_log = 0;
     bool lost = t.state[walker].astray != 0;
     if (m < n) {
         const plugmc_random random =
             plugmc_draw(t.plan->seed, t.plan->sweep, walker, es_number(&t, first + m),
                         PLUGMC_PURPOSE_ACCEPT, 0);
         limit = plugmc_uniform_double(random.word[0], random.word[1]);
+        minus_log = -log(limit);
         change = t.alone[at];
         for (uint32_t k = 0; k < t.particle_blocks; k++)
             change += t.pair_part[at * t.particle_blocks + k];
@@ -500,17 +538,21 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
     __syncthreads();
     if (m >= ES_BATCH) return;
     for (uint32_t i = 0; i < n; i++) {
+        const bool later = m > i && m < n;
+        const uint32_t place = later ? m * (m - 1) / 2 + i : 0;
+        const double if_moved = after[place], if_not = before[place];
         if (m == i) {
             const bool unknown = !(change > -es_infinite());
             accepted[i] = lost      ? 0
                           : unknown ? 2
-                                    : change <= 0 || limit < exp(-change * ES_OVER_KT(walker));
+                                    : change <= 0 ||
+                                          es_accepts(change * ES_OVER_KT(walker), limit, minus_log);
             changes[i] = change;
         }
         __syncthreads();
-        const uint32_t place = m * (m - 1) / 2 + i, decision = accepted[i];
+        const uint32_t decision = accepted[i];
         lost = lost || decision == 2;
-        if (m > i && m < n) change += decision ? after[place] : before[place];
+        if (later) change += decision ? if_moved : if_not;
     }
     t.accepted[at] = m < n && accepted[m];
     if (m < n && accepted[m]) es_take(t, walker, m);
@@ -547,7 +589,6 @@ PLUGMC_FN void es_advance(const es_task &t)
  * walkers). */
 ES_KERNEL es_apply(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint64_t batch = (uint64_t)walker * ES_BATCH;
     if (k == 0 && walker == 0) es_advance(t); /* which nobody looks at here */
@@ -568,7 +609,6 @@ ES_KERNEL es_apply(const es_task t)
 /* Structure factor of a wave. Blocks (waves, walkers). */
 ES_KERNEL es_structure(const es_task t)
 {
-    plugmc_wait();
     const uint32_t k = blockIdx.x, walker = blockIdx.y;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double re = 0, im = 0;
@@ -590,7 +630,6 @@ ES_KERNEL es_structure(const es_task t)
  * walkers). */
 ES_KERNEL es_energies(const es_task t)
 {
-    plugmc_wait();
     const uint32_t walker = blockIdx.y, i = blockIdx.x * ES_THREADS + threadIdx.x;
     if (i >= t.particles) return;
     const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
