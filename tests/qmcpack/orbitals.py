@@ -2,8 +2,8 @@
 
     orbitals.py FOLDER.save OUT.h5
 
-FOLDER.save is what pw.x writes. Only calculations without spin are read, and norm-conserving pseudopotentials. The folders of
-QMCPACK's tests have the inputs (`dft-inputs`): docs/qmcpack-tests.md says which of its tests are run with such orbitals. u(r) =
+FOLDER.save is what pw.x writes, without spin or with two. Pseudopotentials are norm-conserving; species that differ in their
+numbers alone, as Ni and Ni1, become one. The folders of QMCPACK's tests have the inputs (`dft-inputs`): docs/qmcpack-tests.md says which of its tests are run with such orbitals. u(r) =
 sum_G c_G exp(i G r), psi(r) = exp(i k r) u(r); bohr, hartree.
 """
 import sys
@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 import h5py
 import numpy as np
 
-SYMBOLS = "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar".split()
+SYMBOLS = ("H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn").split()
 
 
 def records(path):
@@ -46,14 +46,14 @@ def main():
     cell = root.find("atomic_structure/cell")
     lattice = np.array([[float(w) for w in cell.find("a%d" % d).text.split()] for d in (1, 2, 3)])
     atoms = list(root.find("atomic_structure/atomic_positions"))
-    names = [s.get("name") for s in root.iter("species")]
+    element = lambda name: name.rstrip("0123456789")
+    species = {element(s.get("name")): s for s in root.find("atomic_species")}
+    names = list(species)
     bands = root.find("band_structure")
     electrons = int(round(float(bands.find("nelec").text)))
     states = list(bands.iter("ks_energies"))
-    charges = {}
-    for name, species in zip(names, root.find("atomic_species")):
-        text = open(f"{folder}/{species.findtext('pseudo_file').strip()}").read()
-        charges[name] = valence_of(text)
+    spins = ["up", "dw"] if bands.findtext("lsda") == "true" else [""]
+    charges = {name: valence_of(open(f"{folder}/{s.findtext('pseudo_file').strip()}").read()) for name, s in species.items()}
     with h5py.File(out, "w") as f:
         text = lambda path, value: f.create_dataset(path, data=np.array([value.encode()], dtype="S%d" % (len(value) + 1)))
         whole = lambda path, value: f.create_dataset(path, data=np.array(value, "<i4"))
@@ -63,24 +63,28 @@ def main():
         real("supercell/primitive_vectors", lattice)
         whole("atoms/number_of_atoms", [len(atoms)])
         whole("atoms/number_of_species", [len(names)])
-        whole("atoms/species_ids", [names.index(a.get("name")) for a in atoms])
+        whole("atoms/species_ids", [names.index(element(a.get("name"))) for a in atoms])
         real("atoms/positions", [[float(w) for w in a.text.split()] for a in atoms])
         for s, name in enumerate(names):
             text(f"atoms/species_{s}/name", name)
             whole(f"atoms/species_{s}/atomic_number", [SYMBOLS.index(name) + 1])
             whole(f"atoms/species_{s}/valence_charge", [charges[name]])
         whole("electrons/number_of_electrons", [electrons - electrons // 2, electrons // 2])
-        whole("electrons/number_of_spins", [1])
+        whole("electrons/number_of_spins", [len(spins)])
         whole("electrons/number_of_kpoints", [len(states)])
         for i, state in enumerate(states):
-            k, reciprocal, index, coefficients = plane_waves(f"{folder}/wfc{i + 1}.dat")
-            real(f"electrons/kpoint_{i}/reduced_k", k @ np.linalg.inv(reciprocal))
-            whole(f"electrons/kpoint_{i}/number_of_gvectors", [len(index)])
-            whole(f"electrons/kpoint_{i}/gvectors", index)
-            whole(f"electrons/kpoint_{i}/spin_0/number_of_states", [len(coefficients)])
-            real(f"electrons/kpoint_{i}/spin_0/eigenvalues", [float(w) for w in state.find("eigenvalues").text.split()])
-            for n, c in enumerate(coefficients):
-                real(f"electrons/kpoint_{i}/spin_0/state_{n}/psi_g", np.stack([c.real, c.imag], axis=1))
+            energies = np.array([float(w) for w in state.find("eigenvalues").text.split()]).reshape(len(spins), -1)
+            for spin, end in enumerate(spins):
+                k, reciprocal, index, coefficients = plane_waves(f"{folder}/wfc{end}{i + 1}.dat")
+                if spin == 0:
+                    real(f"electrons/kpoint_{i}/reduced_k", k @ np.linalg.inv(reciprocal))
+                    whole(f"electrons/kpoint_{i}/number_of_gvectors", [len(index)])
+                    whole(f"electrons/kpoint_{i}/gvectors", index)
+                group = f"electrons/kpoint_{i}/spin_{spin}"
+                whole(group + "/number_of_states", [len(coefficients)])
+                real(group + "/eigenvalues", energies[spin])
+                for n, c in enumerate(coefficients):
+                    real(f"{group}/state_{n}/psi_g", np.stack([c.real, c.imag], axis=1))
 
 
 def valence_of(text):
