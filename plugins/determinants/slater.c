@@ -256,6 +256,17 @@ void slater_begin(slater *s, int64_t first, int64_t size)
     s->accepted = 0;
 }
 
+/* Without imaginary parts where there are none: to the same bits, and faster. */
+static inline double complex product_of(int is_complex, double complex a, double complex b)
+{
+    return is_complex ? a * b : creal(a) * creal(b);
+}
+
+static inline double complex quotient_of(int is_complex, double complex a, double complex b)
+{
+    return is_complex ? a / b : creal(a) / creal(b);
+}
+
 /* Row e of G is left in `row`, eliminated. Columns before e are needed only where a move was
  * accepted. */
 double complex slater_ratio(slater *s, int64_t e, const double *values)
@@ -268,8 +279,9 @@ double complex slater_ratio(slater *s, int64_t e, const double *values)
     for (int64_t i = 0; i < s->accepted; i++) {
         const double complex *pivot = s->pivots + i * s->capacity;
         const int64_t column = s->chosen[i];
-        const double complex factor = s->row[column] / pivot[column];
-        for (int64_t j = column + 1; j < s->size; j++) s->row[j] -= factor * pivot[j];
+        const double complex factor = quotient_of(s->is_complex, s->row[column], pivot[column]);
+        for (int64_t j = column + 1; j < s->size; j++)
+            s->row[j] -= product_of(s->is_complex, factor, pivot[j]);
     }
     return s->row[here];
 }
@@ -301,8 +313,9 @@ const double *slater_row(slater *s, int64_t e)
     for (int64_t i = s->accepted - 1; i >= 0; i--) {
         const double complex *pivot = s->pivots + i * s->capacity;
         x[i] = pivot[here];
-        for (int64_t j = i + 1; j < s->accepted; j++) x[i] -= pivot[s->chosen[j]] * x[j];
-        x[i] /= pivot[s->chosen[i]];
+        for (int64_t j = i + 1; j < s->accepted; j++)
+            x[i] -= product_of(s->is_complex, pivot[s->chosen[j]], x[j]);
+        x[i] = quotient_of(s->is_complex, x[i], pivot[s->chosen[i]]);
         const double *row = row_of(s, s->inverse, s->first + s->chosen[i]);
         const double complex factor = -x[i];
         if (s->is_complex)
@@ -315,16 +328,22 @@ const double *slater_row(slater *s, int64_t e)
 
 /* ---- The end of a block ---------------------------------------------------------------------- */
 
-/* The inverse of k x k numbers in place, by Gauss and Jordan with the largest pivot of each column.
- */
-static void invert_small(double complex *a, double complex *inverse, int64_t k)
+static inline double size_of(int is_complex, double complex a)
+{
+    return is_complex ? cabs(a) : fabs(creal(a));
+}
+
+/* The inverse of k x k numbers in place, by Gauss and Jordan with the largest pivot of each column. `is_complex` is a
+ * constant after inlining. */
+static inline __attribute__((always_inline)) void invert_small(int is_complex, double complex *a,
+                                                               double complex *inverse, int64_t k)
 {
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < k; j++) inverse[i * k + j] = i == j;
     for (int64_t c = 0; c < k; c++) {
         int64_t best = c;
         for (int64_t i = c + 1; i < k; i++)
-            if (cabs(a[i * k + c]) > cabs(a[best * k + c])) best = i;
+            if (size_of(is_complex, a[i * k + c]) > size_of(is_complex, a[best * k + c])) best = i;
         for (int64_t j = 0; j < k && best != c; j++) {
             double complex x = a[c * k + j], y = inverse[c * k + j];
             a[c * k + j] = a[best * k + j];
@@ -332,17 +351,17 @@ static void invert_small(double complex *a, double complex *inverse, int64_t k)
             inverse[c * k + j] = inverse[best * k + j];
             inverse[best * k + j] = y;
         }
-        const double complex over = 1 / a[c * k + c];
+        const double complex over = quotient_of(is_complex, 1, a[c * k + c]);
         for (int64_t j = 0; j < k; j++) {
-            a[c * k + j] *= over;
-            inverse[c * k + j] *= over;
+            a[c * k + j] = product_of(is_complex, a[c * k + j], over);
+            inverse[c * k + j] = product_of(is_complex, inverse[c * k + j], over);
         }
         for (int64_t i = 0; i < k; i++) {
             const double complex factor = a[i * k + c];
             if (i == c || factor == 0) continue;
             for (int64_t j = 0; j < k; j++) {
-                a[i * k + j] -= factor * a[c * k + j];
-                inverse[i * k + j] -= factor * inverse[c * k + j];
+                a[i * k + j] -= product_of(is_complex, factor, a[c * k + j]);
+                inverse[i * k + j] -= product_of(is_complex, factor, inverse[c * k + j]);
             }
         }
     }
@@ -355,8 +374,11 @@ static const double *inverse_of_chosen(slater *s)
     double complex *g = s->small, *inverse = s->small + s->capacity * s->capacity;
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j < k; j++) g[i * k + j] = s->raw[i * s->capacity + s->chosen[j]];
-    invert_small(g, inverse, k);
-    if (s->is_complex) return (const double *)inverse;
+    if (s->is_complex) {
+        invert_small(1, g, inverse, k);
+        return (const double *)inverse;
+    }
+    invert_small(0, g, inverse, k);
     double *out = (double *)s->small;
     for (int64_t i = 0; i < k * k; i++) out[i] = creal(inverse[i]);
     return out;

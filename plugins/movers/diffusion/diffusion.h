@@ -34,6 +34,7 @@ typedef struct walker {
     /* of the move at hand */
     double here[3], random[3], there[3]; /* drift and random part, length; place */
     const double *row;                   /* of the inverse */
+    double share;                        /* kT: of the electron in `parts`, where it is */
 } walker;
 
 struct diffusion;

@@ -92,6 +92,7 @@ static void propose(const diffusion *d, walker *w, int spin, uint64_t sweep, dou
     double v[3];
     if (w->lost) return; /* `there` tells where */
     walk_parts(d, w, e, r, d->system->particles, &parts);
+    w->share = parts.energy;
     w->row = slater_row(s, e - d->system->first[spin]);
     velocity(d, s, w->row, w->slopes + 3 * e * d->wave.numbers, 1, &parts, v);
     limited_drift(d, tau, v, w->here);
@@ -123,20 +124,18 @@ static void decide(const diffusion *d, walker *w, int spin, uint64_t sweep, doub
 {
     slater *s = &w->spin[spin];
     const int64_t own = e - d->system->first[spin];
-    const double r[3] = {w->x[e], w->y[e], w->z[e]};
     const plugmc_random u =
         plugmc_draw(d->seed, sweep, (uint32_t)w->index, (uint32_t)e, PLUGMC_PURPOSE_ACCEPT, 0);
-    plugmc_derivatives before, after;
+    plugmc_derivatives after;
     double v[3], back[3], forth = 0, backward = 0, length = 0;
     if (w->lost) return;
     w->counts[STEP].trials++;
     for (int k = 0; k < 3; k++) length += w->random[k] * w->random[k];
     w->proposed += length;
     if (walk_parts(d, w, e, w->there, d->system->particles, &after)) return;
-    walk_parts(d, w, e, r, d->system->particles, &before);
     const double complex q = slater_ratio(s, own, values);
     const double square = creal(q) * creal(q) + cimag(q) * cimag(q),
-                 change = after.energy - before.energy;
+                 change = after.energy - w->share;
     if (!crosses && !d->wave.is_complex && creal(q) <= 0) return;
     if (square == 0) return;
     velocity(d, s, w->row, slopes, q, &after, v);

@@ -97,8 +97,10 @@ static spline_place find_place(const bspline_orbitals *b, const double r[3], dou
             sum_plain_##type(t->numbers,                                                           \
                              (int64_t)b->grid.points[0] * b->grid.points[1] * b->grid.points[2],   \
                              b->parts, p, b->grid.metric, components, derivatives, sums);          \
-        else if (derivatives)                                                                      \
+        else if (q->laplacians)                                                                    \
             sum_all_##type(t->numbers, t->row, p, b->grid.metric, components, sums);               \
+        else if (derivatives)                                                                      \
+            sum_slopes_##type(t->numbers, t->row, p, b->grid.metric, components, sums);            \
         else                                                                                       \
             sum_values_##type(t->numbers, t->row, p, components, s);                               \
         if (q->real_size == sizeof(float))                                                         \

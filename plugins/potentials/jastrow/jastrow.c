@@ -49,19 +49,25 @@ PLUGMC_FN int32_t interval(real x, real intervals, real *t)
     return 4 * k;
 }
 
-PLUGMC_FN real cubic(const real *c, real t) { return c[0] + t * (c[1] + t * (c[2] + t * c[3])); }
-
-/* Slope over r and curvature; d is 1/spacing. */
-PLUGMC_FN void cubic_slopes(const real *c, real t, real r, real d, real *first, real *second)
+/* Of the polynomial that begins at c[k]. GCC gathers c[k + 1] but not (c + k)[1]. */
+PLUGMC_FN real cubic(const real *c, int32_t k, real t)
 {
-    real floor = (real)1e-30;
-    *first = d * (c[1] + t * (2 * c[2] + t * 3 * c[3])) / (r > floor ? r : floor);
-    *second = d * d * (2 * c[2] + t * 6 * c[3]);
+    return c[k] + t * (c[k + 1] + t * (c[k + 2] + t * c[k + 3]));
 }
 
+/* Slope over r and curvature; d is 1/spacing. */
+PLUGMC_FN void cubic_slopes(const real *c, int32_t k, real t, real r, real d, real *first,
+                            real *second)
+{
+    real floor = (real)1e-30;
+    *first = d * (c[k + 1] + t * (2 * c[k + 2] + t * 3 * c[k + 3])) / (r > floor ? r : floor);
+    *second = d * d * (2 * c[k + 2] + t * 6 * c[k + 3]);
+}
+
+/* A product and no condition, or GCC does not vectorise loops over pairs. */
 PLUGMC_FN int32_t u_of(const parameters *p, int same)
 {
-    return same ? 0 : 4 * ((int32_t)p->like_intervals + 1);
+    return !same * 4 * ((int32_t)p->like_intervals + 1);
 }
 
 PLUGMC_FN real u_per_length(const parameters *p, int same)
@@ -79,7 +85,7 @@ PLUGMC_FN real pair_energy(const parameters *p, plugmc_separation s, plugmc_site
     const int same = a.species == b.species;
     real t;
     int32_t k = interval(plugmc_sqrt(s.r2) * u_per_length(p, same), u_intervals(p, same), &t);
-    return cubic(p->u_table.values + u_of(p, same) + k, t);
+    return cubic(p->u_table.values, u_of(p, same) + k, t);
 }
 
 PLUGMC_FN real pair_range(const parameters *p) { return p->u_reach; }
@@ -90,7 +96,7 @@ PLUGMC_FN void pair_derivative(const parameters *p, plugmc_separation s, plugmc_
     const int same = a.species == b.species;
     real t, r = plugmc_sqrt(s.r2);
     int32_t k = interval(r * u_per_length(p, same), u_intervals(p, same), &t);
-    cubic_slopes(p->u_table.values + u_of(p, same) + k, t, r, u_per_length(p, same), first, second);
+    cubic_slopes(p->u_table.values, u_of(p, same) + k, t, r, u_per_length(p, same), first, second);
 }
 
 /* From image number i / 3 of an ion. */
@@ -124,7 +130,7 @@ PLUGMC_FN real field_energy(const parameters *p, plugmc_position r, plugmc_site 
             if (s.r2 >= far) continue;
             int32_t k =
                 interval(plugmc_sqrt(s.r2) * kind[KIND_PER_LENGTH], kind[KIND_INTERVALS], &t);
-            sum += cubic(p->chi_table.values + (int32_t)kind[KIND_ROWS] + k, t);
+            sum += cubic(p->chi_table.values, (int32_t)kind[KIND_ROWS] + k, t);
         }
     }
     return sum;
@@ -144,7 +150,7 @@ PLUGMC_FN void field_derivative(const parameters *p, plugmc_position r, plugmc_s
             if (s.r2 >= far) continue;
             real distance = plugmc_sqrt(s.r2);
             int32_t k = interval(distance * kind[KIND_PER_LENGTH], kind[KIND_INTERVALS], &t);
-            cubic_slopes(p->chi_table.values + (int32_t)kind[KIND_ROWS] + k, t, distance,
+            cubic_slopes(p->chi_table.values, (int32_t)kind[KIND_ROWS] + k, t, distance,
                          kind[KIND_PER_LENGTH], &first, &second);
             gradient[0] += first * s.x;
             gradient[1] += first * s.y;
