@@ -131,6 +131,40 @@ static void of_libraries_beside_the_compiler_the_newest_is_taken(void **state)
     assert_non_null(strstr(why, "libnothing of the CUDA Toolkit is neither beside NVRTC"));
 }
 
+/* A text is begun twice, and one that cannot be compiled once. */
+static void what_is_compiled_ahead_is_what_is_asked_for(void **state)
+{
+    static const char wrong[] = "extern \"C\" __global__ void k(float *x) { x = nothing; }\n";
+    char why[512], path[1024];
+    size_t bytes, ahead;
+    char *image = build(small_text, 80, &bytes);
+    assert_int_equal(empty_cache(state), 0);
+    nvrtc *n = nvrtc_open(why), *own = compiler;
+    assert_non_null(n);
+    compile_ahead(n, strdup(small_text), "small.cu", 80, ARITHMETIC_EXACT);
+    compile_ahead(n, strdup(small_text), "small.cu", 80, ARITHMETIC_EXACT);
+    assert_int_equal(n->early_count, 1);
+    n->early_count = 0; /* there may be one processor */
+    compile_ahead(n, strdup(wrong), "small.cu", 80, ARITHMETIC_EXACT);
+    compiler = n;
+    char *second = build(small_text, 80, &ahead);
+    compiler = own;
+    assert_int_equal(bytes, ahead);
+    assert_memory_equal(image, second, bytes);
+    only_file(path);
+    n->early_count = 0;
+    compile_ahead(n, strdup(small_text), "small.cu", 80, ARITHMETIC_EXACT);
+    assert_int_equal(n->early_count, 0); /* the cache has it */
+    report r = {.quiet = true};
+    void *none = NULL;
+    assert_non_null(n->early);
+    assert_int_not_equal(compile(n, wrong, "small.cu", 80, ARITHMETIC_EXACT, &none, &ahead, &r), 0);
+    assert_int_equal(r.errors, 1);
+    assert_null(n->early);
+    nvrtc_close(n);
+    free(image), free(second);
+}
+
 static void a_gpu_newer_than_the_compiler_gets_ptx(void **state)
 {
     (void)state;
@@ -410,9 +444,9 @@ COMPILER_TEST_MAIN(
     TEST(sha256_agrees_with_fips_180_4), TEST(a_library_that_is_not_there_gives_a_reason),
     TEST(the_library_named_in_the_environment_is_taken),
     TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
-    TEST(a_gpu_newer_than_the_compiler_gets_ptx), TEST(a_gpu_older_than_the_compiler_is_refused),
-    TEST(the_second_time_comes_from_the_cache), TEST(another_text_or_architecture_is_another_file),
-    TEST(a_damaged_file_is_compiled_again),
+    TEST(what_is_compiled_ahead_is_what_is_asked_for), TEST(a_gpu_newer_than_the_compiler_gets_ptx),
+    TEST(a_gpu_older_than_the_compiler_is_refused), TEST(the_second_time_comes_from_the_cache),
+    TEST(another_text_or_architecture_is_another_file), TEST(a_damaged_file_is_compiled_again),
     TEST(a_file_with_the_key_of_another_kernel_is_compiled_again),
     TEST(several_processes_may_write_the_same_kernel),
     TEST(the_file_used_longest_ago_is_deleted_first),
