@@ -9,10 +9,10 @@
 # at any number of bodies. bodies_density.py fits a curve to the five and integrates. A line of the output has both
 # densities N / <V>, the standard errors of both, and the pressure that the run at constant pressure has measured on the way.
 #
-# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for 1,500 sweeps of its own. SAMPLES= (SWEEPS / 30) is
-# the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS) walkers. DEVICE= (cpu) says
-# where, THREADS= (1) how many a run takes, JOBS= (1) how many runs there are at a time, SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0:
-# no limit) ends a run early, and what it has counts.
+# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for 1,000 sweeps of its own. SAMPLES= (SWEEPS / 30) is
+# the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS) walkers; 0: only constant
+# pressure. START= (random) is the state of [initial], DEVICE= (cpu) says where, THREADS= (1) how many a run takes, JOBS= (1) how many
+# runs there are at a time, SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0: no limit) ends a run early, and what it has counts.
 #
 # PLUGMC is the program, FOLDER where it writes.
 set -u
@@ -43,10 +43,10 @@ shapes()
 	END
 }
 
-# input DENSITY SWEEPS PERIOD WALKERS OUTPUT MOVER: DENSITY 0 is constant pressure
+# input DENSITY SWEEPS PERIOD WALKERS OUTPUT MOVER: DENSITY 0 is constant pressure, PERIOD 0 measures no pressure
 input()
 {
-    local least=$([ "$4" = 1 ] && echo 5000 || echo 1500)
+    local least=$([ "$4" = 1 ] && echo 5000 || echo 1000)
     cat <<-END
 	[run]
 	sweeps = $2
@@ -65,7 +65,7 @@ input()
 	count = $count
 	diameter = $([ "$potential" = kern_frenkel ] && echo 1 || echo 0)
 	[initial]
-	state = random
+	state = ${START:-random}
 	$(printf '[potential %s]\n%b' "$potential" "$keys")
 	[mover serial]
 	step = 0.3
@@ -74,8 +74,7 @@ input()
 	step = 0.5
 	target_acceptance = 0.5
 	$(printf '%b' "$6")
-	[observable body_pressure]
-	period = $3
+	$([ "$3" = 0 ] || printf '[observable body_pressure]\nperiod = %s' "$3")
 	[observable box_size]
 	period = 2
 	END
@@ -97,9 +96,10 @@ volumes='0.90 0.95 1.00 1.06 1.13'
 made_all()
 {
     local walkers=${WALKERS:-1} few=${WALKERS_AT_VOLUME:-${WALKERS:-1}} k
-    local samples=${SAMPLES:-$((all / 30))}
-    input 0 $((all / walkers)) $([ "$walkers" = 1 ] && echo 20 || echo 200) "$walkers" "$shape-p" \
+    local samples=${SAMPLES:-$((all / 30))} volumes=$volumes
+    input 0 $((all / walkers)) $([ "$walkers" = 1 ] && echo 20 || { [ "$samples" = 0 ] && echo 0 || echo 1000; }) "$walkers" "$shape-p" \
         '[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = 6' >"$shape-p.ini"
+    [ "$samples" != 0 ] || volumes=
     for k in $volumes; do
         input "$(awk "BEGIN { printf \"%.9g\", $density / $k }")" $((samples * 20 / few)) 20 "$few" "$shape-$k" '' >"$shape-$k.ini"
     done
@@ -113,6 +113,8 @@ made_all()
         [ -e "$shape-$k.h5" ] || exit 1
         echo "$(awk "BEGIN { printf \"%.9g\", $count / $density * $k }") $(number "$shape-$k" body_pressure.pressure)"
     done >"$shape.volumes"
+    [ "$volumes" ] || { number "$shape-p" box_size.volume | awk -v s="$shape" -v n="$count" -v p="$pressure" \
+        '{ printf "%s, %d at P = %s: N/<V> = %.6f (%.1e relative)\n", s, n, p, n / $1, $2 / $1 }'; return; }
     echo "$shape $count $body $pressure $(number "$shape-p" box_size.volume) $(number "$shape-p" body_pressure.pressure)" |
         python3 "$here/bodies_density.py" "$shape.volumes" || exit 1
 }

@@ -19,9 +19,9 @@ shapes()
 	square 2 3 2.273240 hard_polygon sides = 4
 	hexagon 2 4.2 5.462865 hard_polygon sides = 6
 	triangle 2 2.5 1.149211 hard_polygon sides = 3
-	pentagon 2 3.6 3.709913 hard_polygon sides = 5
-	heptagon 2 4.8 7.533149 hard_polygon sides = 7
-	octagon 2 5.4 9.921516 hard_polygon sides = 8
+	pentagon 2 3.6 3.709914 hard_polygon sides = 5
+	heptagon 2 4.8 7.533209 hard_polygon sides = 7
+	octagon 2 5.4 9.921385 hard_polygon sides = 8
 	rectangle_2 2 4.6 4.864789 hard_polygon body = -1 -0.5 1 -0.5 1 0.5 -1 0.5
 	rectangle_4 2 8.4 11.957747 hard_polygon body = -2 -0.5 2 -0.5 2 0.5 -2 0.5
 	rectangle_10 2 20.3 48.515496 hard_polygon body = -5 -0.5 5 -0.5 5 0.5 -5 0.5
@@ -31,7 +31,7 @@ shapes()
 	ellipse_9 2 18.1 33.846821 hard_ellipse a = 4.5\nb = 0.5
 	discorectangle 2 4.1 3.889106 spherocylinder length = 1
 	long_discorectangle 2 10.2 14.663755 spherocylinder length = 4
-	discorectangle_5 2 12.2 19.528550 spherocylinder length = 5
+	discorectangle_5 2 12.2 19.528542 spherocylinder length = 5
 	cube 3 3.6 5.5 hard_polyhedron shape = cube
 	tetrahedron 3 2.6 0.907892 hard_polyhedron shape = tetrahedron
 	octahedron 3 2.9 2.507395 hard_polyhedron shape = octahedron
@@ -39,14 +39,14 @@ shapes()
 	icosahedron 3 3.9 9.725194 hard_polyhedron shape = icosahedron
 	rod 3 4.1 6.021386 spherocylinder length = 1
 	rod_2 3 6.1 11.519173 spherocylinder length = 2
-	rod_3 3 8.1 18.587758 spherocylinder length = 3
+	rod_3 3 8.1 18.587755 spherocylinder length = 3
 	long_rod 3 12.1 37.437312 spherocylinder length = 5
-	rod_10 3 22.1 112.050130 spherocylinder length = 10
+	rod_10 3 22.1 112.050138 spherocylinder length = 10
 	ellipsoid 3 6.1 8.566729 hard_ellipsoid a = 1.5\nb = 0.5\nc = 0.5
 	spheroid_2 3 4.1 4.752693 hard_ellipsoid a = 1\nb = 0.5\nc = 0.5
 	spheroid_half 3 4.1 9.505385 hard_ellipsoid a = 1\nb = 1\nc = 0.5
-	spheroid_5 3 10.1 19.771002 hard_ellipsoid a = 2.5\nb = 0.5\nc = 0.5
-	spheroid_10 3 20.1 69.069679 hard_ellipsoid a = 5\nb = 0.5\nc = 0.5
+	spheroid_5 3 10.1 19.771098 hard_ellipsoid a = 2.5\nb = 0.5\nc = 0.5
+	spheroid_10 3 20.1 69.069611 hard_ellipsoid a = 5\nb = 0.5\nc = 0.5
 	dumbbell 3 4.1 5.7008 union_of_spheres body = -0.5 0 0 0.5 0.5 0 0 0.5
 	short_dumbbell 3 3.3 4.1982 union_of_spheres body = -0.3 0 0 0.5 0.3 0 0 0.5
 	ell 2 6.5 6.08483 union_of_polyhedra body = $ell
