@@ -133,11 +133,13 @@ def compare_runs(runs, width):
             off = numpy.array([steps(part.sum(axis=0) - block).sum() for block in part]) - rise
             found.append((rise, numpy.sqrt((off ** 2).sum())))
         text = "  ".join(f"{rise:.4f}({error:.4f})" for rise, error in found)
-        weights = numpy.array([1 / error ** 2 for _, error in found])
-        mean = sum(w * rise for w, (rise, _) in zip(weights, found)) / weights.sum() if found else 0
-        chi2 = sum(w * (rise - mean) ** 2 for w, (rise, _) in zip(weights, found))
+        if len(found) > 1 and min(error for _, error in found) > 0:
+            weights = numpy.array([1 / error ** 2 for _, error in found])
+            rises = numpy.array([rise for rise, _ in found])
+            mean = (weights * rises).sum() / weights.sum()
+            text += f"; chi^2 {(weights * (rises - mean) ** 2).sum():.1f} of {len(found) - 1}"
         if found:
-            print(f"# N = {first} to {first + width}: ln p rises by {text}; chi^2 {chi2:.1f} of {len(found) - 1}")
+            print(f"# N = {first} to {first + width}: ln p rises by {text}")
 
 
 def main():

@@ -38,6 +38,28 @@ counted()
     python3 "$here/../../bench/water_numbers.py" take sim.h5 "$1.npz" || fail "no counts of $1"
 }
 
+# NIST's curve, as if counted at another activity, comes back where both phases have the same weight; so do errors of its counts.
+test_two_phases_are_compared_at_coexistence()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    reference=$here/../data/nist/spce-525-ln-p.csv
+    python3 - "$reference" <<-'END' || fail "no counts were made"
+	import csv, sys, numpy
+	ln_p = numpy.array([float(line[1]) for line in csv.reader(open(sys.argv[1])) if line[0] != "N"])
+	step = numpy.diff(ln_p) + 0.004
+	sums = numpy.ones((10, len(ln_p), 4))
+	sums[:, :-1, 2] = numpy.exp(numpy.minimum(0, step))
+	sums[:, 1:, 0] = numpy.exp(numpy.minimum(0, -step))
+	sums[:, :, [1, 3]] = 1
+	sums[3, 100:, 2] *= 1.08
+	sums[6, 100:, 2] *= 0.92
+	numpy.savez("counts.npz", numbers=numpy.arange(len(ln_p)), sums=sums)
+	END
+    python3 "$here/../../bench/water_numbers.py" join "$reference" 0 counts.npz >"$out" 2>"$err" || fail "they are not joined"
+    awk '/same weight/ { sub(/\(.*/, "", $NF); exit !($NF + 0 < -0.00395 && $NF + 0 > -0.00405) }' "$out" || fail "the activity of coexistence is another"
+    awk '$1 == 3 { exit !($8 < 0.1 && $8 > -0.1 && $5 < 0.02) } $1 == 150 { exit !($5 > 0.05) }' "$out" || fail "the curve is another"
+}
+
 # Walkers of one file have different numbers, each in its window.
 test_walkers_begin_in_their_windows()
 {
