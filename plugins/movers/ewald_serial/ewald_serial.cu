@@ -321,65 +321,29 @@ PLUGMC_FN bool es_add_pair(const es_task *t, const double *from, const double *t
     return true;
 }
 
-/* Particles of a block, as move m meets them. */
-typedef struct es_meeting {
-    uint32_t walker, m, first; /* first: particle of the block */
-} es_meeting;
-
-/* How the energy changes of a site of the unit, entry % PLUGMC_MOST_SITES, with a particle of the block. */
-PLUGMC_FN double es_change_of_pair(const es_task &t, const es_meeting *with, uint32_t entry)
+/* How the pairs of move m change with the particles of a block, but those of its unit, and of units
+ * of the batch that come before. */
+PLUGMC_FN double es_change_of_pairs(const es_task &t, uint32_t walker, uint32_t m, uint32_t block)
 {
-    const uint32_t a = entry % PLUGMC_MOST_SITES, j = with->first + entry / PLUGMC_MOST_SITES;
-    const plugmc_site site = es_site_of(&t, es_particle(&t, t.plan->first + with->m, a));
-    const uint64_t place = es_place_of(&t, with->walker, with->m, a);
-    const double *other = t.positions + 3 * ((uint64_t)with->walker * t.particles + j);
-    plugmc_sums sums;
-    plugmc_sums_clear(&sums);
-    es_add_pair(&t, t.from + place, t.to + place, site, other, es_site_of(&t, j), &sums);
-    return es_total(&t, with->walker, &sums, site);
-}
-
-/* How the pairs of move m change with the particles of a block, but those of its unit, and of units of the batch that come
- * before. Each warp queues those that are near, at the old place or at the new one, and evaluates them when it has one for
- * each lane. */
-PLUGMC_FN double es_change_of_pairs(const es_task &t, const es_meeting *with)
-{
-    __shared__ uint32_t queues[ES_THREADS / 32][64];
-    uint32_t *queue = queues[threadIdx.x / 32], waiting = 0;
-    const uint32_t lane = threadIdx.x % 32, batch = t.plan->first, own = batch + with->m,
-                   sites = es_sites(&t, own);
+    const uint32_t first = t.plan->first, own = first + m, sites = es_sites(&t, own);
+    const double *positions = t.positions + 3 * (uint64_t)walker * t.particles;
     double change = 0;
     bool free = true;
-    for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
-        const uint32_t j = with->first + k, unit = j < t.particles ? es_unit_of(&t, j) : own;
-        const bool there = unit < batch || unit > own;
-        const double *other = t.positions + 3 * ((uint64_t)with->walker * t.particles + j);
-        for (uint32_t a = 0; a < sites; a++) {
-            const uint64_t place = es_place_of(&t, with->walker, with->m, a);
-            bool close = false;
-            if (there) {
-                const double near = es_separation(t.to + place, other).r2,
-                             far = es_separation(t.from + place, other).r2;
-                close = PLUGMC_ENERGY_TERMS > 0 && (near < t.reach_square || far < t.reach_square);
-                free &= !(PLUGMC_CONTACTS &&
-                          near < plugmc_contact_square((int)t.species[es_particle(&t, own, a)],
-                                                       (int)t.species[j]));
-            }
-            const uint32_t found = __ballot_sync(~0u, close);
-            if (close)
-                queue[waiting + __popc(found & ((1u << lane) - 1))] = k * PLUGMC_MOST_SITES + a;
-            waiting += __popc(found);
-            if (waiting < 32) continue;
-            __syncwarp();
-            change += es_change_of_pair(t, with, queue[lane]);
-            waiting -= 32;
-            const uint32_t next = queue[32 + lane];
-            __syncwarp();
-            if (lane < waiting) queue[lane] = next;
+    for (uint32_t a = 0; a < sites; a++) {
+        const plugmc_site site = es_site_of(&t, es_particle(&t, own, a));
+        const uint64_t place = es_place_of(&t, walker, m, a);
+        plugmc_sums sums;
+        plugmc_sums_clear(&sums);
+        for (uint32_t k = threadIdx.x; k < t.block_particles; k += ES_THREADS) {
+            const uint32_t j = block * t.block_particles + k;
+            if (j >= t.particles) continue;
+            const uint32_t unit = es_unit_of(&t, j);
+            if (unit >= first && unit <= own) continue;
+            free &= es_add_pair(&t, t.from + place, t.to + place, site, positions + 3 * (uint64_t)j,
+                                es_site_of(&t, j), &sums);
         }
+        change += es_total(&t, walker, &sums, site);
     }
-    __syncwarp();
-    if (lane < waiting) change += es_change_of_pair(t, with, queue[lane]);
     return free ? change : es_infinite();
 }
 
@@ -388,8 +352,7 @@ ES_KERNEL es_pairs(const es_task t)
 {
     const uint32_t m = blockIdx.y, walker = blockIdx.z;
     const uint64_t at = (uint64_t)walker * ES_BATCH + m;
-    const es_meeting with = {walker, m, blockIdx.x * t.block_particles};
-    double change = m < es_batch(&t) ? es_change_of_pairs(t, &with) : 0;
+    double change = m < es_batch(&t) ? es_change_of_pairs(t, walker, m, blockIdx.x) : 0;
     change = sum_of_block<ES_THREADS>(change);
     if (threadIdx.x == 0) t.pair_part[at * t.particle_blocks + blockIdx.x] = change;
 }
