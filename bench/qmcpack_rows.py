@@ -2,16 +2,15 @@
 
     qmcpack_rows.py --data FOLDER --seconds S [--lanes N] [--compilers N] [--device cpu] < LIST
 
-FOLDER/NAME has the files that NAME.ini needs. A line of LIST is NAME SECONDS WALKERS [SECTION.KEY=VALUE]..., where _ in SECTION
-stands for a blank; rows are taken in this order, N at a time, until S seconds are over; a row that would not be ready by then gets what is left, or
-is left out. Kernels of the next rows are compiled meanwhile. Standard output has, for each row as it ends, a line for each
+FOLDER/NAME has the files that NAME.ini needs; an optimised.ini there is run in its place. A line of LIST is NAME SECONDS WALKERS
+[SECTION.KEY=VALUE]..., where the first _ of SECTION stands for a blank, and NAME@WORD is one more run of NAME. Rows are taken in this order, N at a
+time, until S seconds are over; one that would not be ready by then gets what is left, or is left out. Kernels of the next rows are compiled meanwhile. Standard output has, for each row as it ends, a line for each
 quantity: name, mean, error, QMCPACK's value, the error that its test allows three times, z; tables as the program prints them
 go to standard error. Only Python's own library is needed. PLUGMC names the program.
 """
 import argparse
 import concurrent.futures
 import csv
-import math
 import os
 import re
 import statistics
@@ -31,7 +30,7 @@ def settings_of(text, walkers, extra, options):
     """What differs from the INI file of tests/qmcpack."""
     given = {"run.device": options.device, "run.walkers": walkers, "run.sweeps": 100000000, "run.threads": options.threads,
              "run.csv": "row.csv", "run.checkpoint": 0}
-    if "mover particle_by_particle" in text:  # a sample is a number for each walker: not too many of them
+    if "[mover particle_by_particle]" in text:  # a sample is a number for each walker: not too many of them
         given |= {"mover particle_by_particle.precision": "double", "run.equilibrate": 1000, "observable local_energy.period": 10}
     else:
         given |= {"observable local_energy.period": 2}
@@ -57,7 +56,7 @@ def table(text, series):
     found, samples = {}, 0
     for line in text.splitlines():
         parts = re.match(r"local_energy\.(\w+) +(\S+(?: \+- \S+)?)(?: +\S+ +(\d+))?(?: |$)", line)
-        if parts and parts[2] != "none":
+        if parts and re.match(r"-?\d", parts[2]):
             found[parts[1]] = number(parts[2])
             samples = int(parts[3] or 0) if parts[1] == "energy" else samples
     e, k = ([float(row["local_energy." + n]) for row in series] for n in ("energy", "kinetic"))
@@ -77,7 +76,8 @@ class Rows:
         return self.ends - time.monotonic()
 
     def command(self, name, what, walkers, extra):
-        text = open(f"{HERE}/../tests/qmcpack/inis/{name}.ini").read()
+        own, plain = f"{self.options.data}/{name}/optimised.ini", name.split("@")[0]
+        text = open(own if os.path.exists(own) else f"{HERE}/../tests/qmcpack/inis/{plain}.ini").read()
         with open(f"{self.options.data}/{name}/row.ini", "w") as f:
             f.write(text)
         given = settings_of(text, walkers, extra, self.options)
@@ -86,7 +86,12 @@ class Rows:
         return [self.program, what, "row.ini"] + [w for k, v in given.items() for w in ("--set", f"{k}={v}")]
 
     def compile(self, name, seconds, walkers, extra):
-        if self.options.device != "gpu" or self.left() < MARGIN:
+        if "@" in name and not os.path.isdir(f"{self.options.data}/{name}"):
+            os.mkdir(f"{self.options.data}/{name}")
+            for file in os.listdir(f"{self.options.data}/{name.split('@')[0]}"):
+                if not file.startswith("row."):
+                    os.link(f"{self.options.data}/{name.split('@')[0]}/{file}", f"{self.options.data}/{name}/{file}")
+        if self.options.device != "gpu" or "run.device=cpu" in extra or self.left() < MARGIN:
             return 0
         began = time.monotonic()
         try:
@@ -109,6 +114,7 @@ class Rows:
             text, error = done.stdout, done.stderr
             if done.returncode not in (0, 11):
                 raise ValueError("exit code %d, %s" % (done.returncode, " / ".join(error.strip().splitlines()[-2:])))
+            text += "".join(open(f"{work}/row.csv").readlines()[:12])
             found, samples = table(text, list(csv.DictReader(open(f"{work}/row.csv"))))
         except (ValueError, KeyError, OSError, ZeroDivisionError, statistics.StatisticsError, subprocess.TimeoutExpired) as what:
             self.tell(f"{name}: failed: {what}", text + error)
@@ -117,7 +123,7 @@ class Rows:
             if os.path.exists(f"{work}/row.h5"):
                 os.remove(f"{work}/row.h5")
         seconds, lines = time.monotonic() - began, []
-        for quantity, *numbers in compare(found, references([r for r in self.rows if r["ini"] == name + ".ini"])):
+        for quantity, *numbers in compare(found, references([r for r in self.rows if r["ini"] == name.split("@")[0] + ".ini"])):
             lines.append("    %-20s %14.8g %10.3g   %14.8g %10.3g   %6.2f" % (quantity, *numbers))
         self.tell("%s: %d walkers, %d samples, %.0f s, compiled %.0f s, largest |z| %.2f" % (
             name, walkers, samples, seconds, ready, max(abs(float(line.split()[-1])) for line in lines)), text, lines)

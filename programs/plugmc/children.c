@@ -158,6 +158,10 @@ static int rehearse_kind(const char *kind, const char *path, const char *detail,
     return EXIT_INTERNAL;
 }
 
+/* OpenBLAS, with which plugins may be linked, starts a thread for each processor as it is loaded,
+ * with 139 MB of memory each: on a host of many processors that is all that limit_to leaves. */
+static void one_thread(void) { setenv("OPENBLAS_NUM_THREADS", "1", 1); }
+
 /* Another descriptor in place of the standard output, into which code of others may print. */
 static int hide_output(void)
 {
@@ -180,6 +184,7 @@ int command_rehearse(int argc, char **argv)
         !strcmp(kind, "movers"); /* libraries of plugins may take memory as they start */
     int64_t bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
     int out = hide_output();
+    if (!loads) one_thread();
     bool generous = !loads && limit_to(bytes);
     if (loads) limit_seconds(10, 60);
     if (!loads) store_guard_hdf5();

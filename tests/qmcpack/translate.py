@@ -303,7 +303,11 @@ def orbitals(root, wave, ini, folder, source, optimised):
 # ---- Hamiltonian, method ----------------------------------------------------------------------------------------------
 
 
-def measured(root, ini):
+def has_l2(path):
+    return os.path.exists(path) and "<L2" in open(path).read()
+
+
+def measured(root, ini, folder):
     lines, pairs = ["period = 4"], {"ee": False, "ei": False, "ii": False}
     files, alone = [], False
     for h in root.iter("hamiltonian"):
@@ -314,6 +318,8 @@ def measured(root, ini):
             if kind == "pseudo":
                 pairs["ei"] = True
                 for p in e.iter("pseudo"):
+                    if has_l2(f"{folder}/{p.get('href')}"):
+                        raise Unsupported("a pseudopotential with an L2 potential")
                     if (p.get("href") or "") not in files:
                         files.append(p.get("href"))
                     alone = alone or "yes" in (p.get("DLA"), e.get("DLA"))
@@ -486,7 +492,7 @@ def translate(clone, test, series, density=None, system=None):
     asked = before[-1] if after else section
     if (optimised or after) and (parameter(asked, "targetexcited") or "no").lower() == "yes":
         ini.sections[0][1].insert(0, "; the state nearest to %s" % parameter(asked, "omega"))
-    measured(root, ini)
+    measured(root, ini, folder)
     if density:
         if method not in ("vmc", "dmc"):
             raise Unsupported("densities of the method " + method)
