@@ -68,6 +68,57 @@ static void share_out(const plugmc_system *system, const plugmc_ions *ions, uint
     for (int32_t k = 0; k < left; k++) count[turns[k % ions->count].ion]++;
 }
 
+static double square_between(const plugmc_box *box, const double a[3], const double b[3])
+{
+    double square = 0, part[3], apart[3];
+    for (int d = 0; d < 3; d++) apart[d] = a[d] - b[d];
+    for (int k = 0; k < 3; k++) {
+        part[k] = 0;
+        for (int d = 0; d < 3; d++) part[k] += apart[d] * box->inverse[d][k];
+        part[k] -= rint(part[k]);
+    }
+    for (int d = 0; d < 3; d++) {
+        double x = apart[d];
+        if (box->domain == PLUGMC_DOMAIN_PERIODIC) {
+            x = 0;
+            for (int k = 0; k < box->dimension; k++) x += part[k] * box->vector[k][d];
+        }
+        square += x * x;
+    }
+    return square;
+}
+
+/* Entry `from` becomes entry `to`, and those between move up. */
+static void bring(turn *turns, int32_t from, int32_t to)
+{
+    const turn brought = turns[from];
+    memmove(&turns[to + 1], &turns[to], (size_t)(from - to) * sizeof *turns);
+    turns[to] = brought;
+}
+
+/* Ions with an odd number of electrons come first, each behind its nearest one that is left: they get their first electrons one
+ * after the other, so the two differ in spin. By chance the hydrogen atoms of a molecule would often be alike, and those of
+ * another one the other way; the electrons would not find out of that, nor would diffusion. */
+static void pair_neighbours(const plugmc_system *system, const plugmc_ions *ions,
+                            const int64_t *count, turn *turns)
+{
+    const int32_t n = ions->count;
+    for (int32_t paired = 0;; paired += 2) {
+        int32_t one = paired, other = -1;
+        double nearest = INFINITY;
+        while (one < n && count[turns[one].ion] % 2 == 0) one++;
+        for (int32_t k = one + 1; k < n; k++) {
+            if (count[turns[k].ion] % 2 == 0) continue;
+            const double square = square_between(&system->box, ions->positions[turns[one].ion],
+                                                 ions->positions[turns[k].ion]);
+            if (square < nearest) nearest = square, other = k;
+        }
+        if (other < 0) return;
+        bring(turns, one, paired);
+        bring(turns, other, paired + 1);
+    }
+}
+
 /* The species with the fewest electrons at an ion (`here` [species]) and, of equal ones, with the most left. */
 static int32_t next_species(int32_t species, const int64_t *here, const int64_t *left)
 {
@@ -148,6 +199,7 @@ int near_ions_place(const plugmc_system *system, const plugmc_ions *ions, double
     const int failed = !turns || !count || !here || !left || !ion_of;
     if (!failed) {
         share_out(system, ions, walker, turns, count);
+        pair_neighbours(system, ions, count, turns);
         deal(system, ions->count, turns, count, here, left, ion_of);
     }
     for (int64_t i = 0; i < system->particles && !failed; i++)

@@ -153,6 +153,42 @@ static void open_boxes_keep_their_electrons(void **state)
     }
 }
 
+/* Two molecules of water, one of them across a face of the box: both spins are alike in each, and the hydrogens of one differ. */
+static void spins_of_each_molecule_are_paired(void **state)
+{
+    enum { ATOMS = 6, PAIRS = 8 };
+    (void)state;
+    static const double at[ATOMS][3] = {{0.1, 5, 15},  {5, 5, 15},   {9.1, 5.9, 15},
+                                        {4, 5.9, 15.}, {1, 5.9, 15}, {6, 5.9, 15}};
+    static const int molecule[ATOMS] = {0, 1, 0, 1, 0, 1};
+    static const int64_t begin[] = {0, PAIRS, 2 * PAIRS};
+    static const plugmc_species both[2] = {{.name = "up", .count = PAIRS},
+                                           {.name = "down", .count = PAIRS}};
+    const int32_t number[ATOMS] = {8, 8, 1, 1, 1, 1};
+    const double charge[ATOMS] = {6, 6, 1, 1, 1, 1};
+    const plugmc_ions ions = {sizeof ions, ATOMS, at, number, charge, 1};
+    plugmc_system s = system_of(both);
+    s.particles = 2 * PAIRS;
+    s.first = begin;
+    for (uint32_t w = 0; w < 500; w++) {
+        double r[6 * PAIRS];
+        int spin[ATOMS] = {0}, of_molecule[2] = {0};
+        assert_int_equal(near_ions_place(&s, &ions, 0.001, w, r), 0);
+        for (int64_t i = 0; i < s.particles; i++) {
+            int nearest = 0;
+            for (int k = 1; k < ATOMS; k++)
+                if (distance(r + 3 * i, at[k], 10, 30) < distance(r + 3 * i, at[nearest], 10, 30))
+                    nearest = k;
+            spin[nearest] += i < PAIRS ? 1 : -1;
+            of_molecule[molecule[nearest]] += i < PAIRS ? 1 : -1;
+        }
+        assert_int_equal(of_molecule[0], 0);
+        assert_int_equal(of_molecule[1], 0);
+        assert_int_equal(spin[2] * spin[4], -1);
+        assert_int_equal(spin[3] * spin[5], -1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +196,7 @@ int main(void)
         cmocka_unit_test(shares_are_in_proportion),
         cmocka_unit_test(distances_are_gaussian),
         cmocka_unit_test(open_boxes_keep_their_electrons),
+        cmocka_unit_test(spins_of_each_molecule_are_paired),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) != 0;
 }
