@@ -97,8 +97,8 @@ static void bring(turn *turns, int32_t from, int32_t to)
 }
 
 /* Ions with an odd number of electrons come first, each behind its nearest one that is left: they get their first electrons one
- * after the other, so the two differ in spin. By chance the hydrogen atoms of a molecule would often be alike, and those of
- * another one the other way; the electrons would not find out of that, nor would diffusion. */
+ * after the other, so the two differ in spin. By chance the hydrogen atoms of a molecule would often be alike, those of another
+ * one the other way round, and far from each other they would stay so. */
 static void pair_neighbours(const plugmc_system *system, const plugmc_ions *ions,
                             const int64_t *count, turn *turns)
 {

@@ -224,6 +224,60 @@ test_energy_of_two_patchy_spheres_in_cells()
         printf "%.6f", -b * exp(2) / (64 - s + b * (exp(2) - 1)) }')"
 }
 
+# The same with the patches apart from the spheres, which are rods of length 0.
+test_energy_of_two_spheres_with_an_angular_step_in_cells()
+{
+    two_in_cells 3 4 'spherocylinder]\nlength = 0\n[potential angular_step]\ndirections = 1 0 0  -1 0 0\nhalf_angle = 1.1\nepsilon = 2\ncutoff = 1.5' energy
+    mean_is energy/energy "$(awk 'BEGIN { chi = 1 - cos(1.1); s = 4 * atan2(0, -1) / 3; b = s * chi * chi * 2.375
+        printf "%.6f", -b * exp(2) / (64 - s + b * (exp(2) - 1)) }')"
+}
+
+# Energies of two at a distance of 2, of which the second is turned about z, as HOOMD-blue's tests of AngularStep have them.
+test_angular_steps_of_two_that_are_turned()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 1
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 12
+	[species body]
+	count = 2
+	[initial]
+	state = file
+	file = two.xyz
+	[potential angular_step]
+	pair = lennard_jones
+	half_angle = 0.1
+	cutoff = 2.5
+	[mover serial]
+	step = 1e-12
+	[observable energy]
+	period = 1
+	END
+    energy_is() # TURN DISTANCE EXPECTED [OPTION...]
+    {
+        awk -v turn="$1" -v x="$2" 'BEGIN { print 2
+            print "Lattice=\"12 0 0 0 12 0 0 0 12\" Properties=species:S:1:pos:R:3:orientation:R:4"
+            print "body 3 3 3 0 0 0 1"
+            printf "body %.17g 3 3 0 0 %.17g %.17g\n", 3 + x, sin(turn / 2), cos(turn / 2) }' >two.xyz
+        must run sim.ini "${@:4}" --set run.output=sim.h5
+        must analyse sim.h5 --csv
+        awk -F, -v expected="$3" '$1 == "energy.energy" { d = 2 * $2 - expected; found = d < 1e-9 && d > -1e-9 } END { exit !found }' "$out" ||
+            fail "turned by $1 at $2: the energy is not $3"
+        rm sim.h5
+    }
+    local pi=3.14159265358979 well=-0.0615234375
+    for turn in $pi 3.0426 3.0916; do energy_is $turn 2 $well; done
+    energy_is 0 2 0
+    energy_is 2.6416 2 0
+    energy_is $pi 2.51 0
+    energy_is $pi 2 -0.045206546364 --set "potential angular_step.shift=yes"
+    energy_is $pi 2 -0.183939720585721 --set "potential angular_step.pair=yukawa"
+    energy_is $pi 2 -1 --set "potential angular_step.pair=step"
+}
+
 # no SENTENCE [OPTION...]: the run is refused with a sentence that says so.
 no()
 {

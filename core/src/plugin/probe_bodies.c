@@ -272,7 +272,7 @@ static bool check_sizes(const trial *t, const plugmc_particle *p, double *around
     if (!(volume >= 0) || isinf(volume))
         return why_not(t->why, "the volume of a particle of species '%s' is %g", name, volume);
     const double least = volume_of_sphere(t, *inside), most = volume_of_sphere(t, *around);
-    return (volume > least * (1 - 1e-5) && volume < most * (1 + 1e-5)) ||
+    return (volume >= least * (1 - 1e-5) && volume < most * (1 + 1e-5)) ||
            why_not(
                t->why,
                "the volume of a particle of species '%s' is %g, but the sphere inside of it has "
