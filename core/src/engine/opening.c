@@ -51,7 +51,10 @@ int engine_configure(engine *engine)
         engine->config.run.threads
             ? (int32_t)engine->config.run.threads
             : threads_worth_while(&engine->system, engine->device.offer.threads);
-    if (!code) code = choose_movers(engine);
+    if (code)
+        engine->device.leaves_out_choice = true; /* there is none to be found: not told as well */
+    else
+        code = choose_movers(engine);
     if (!code && !tried) code = apart_try(engine, false, &tried);
     int loading = load_instances(engine);
     if (!code) code = loading;
