@@ -80,41 +80,25 @@ PLUGMC_FN real body_energy(const parameters *p, plugmc_separation s, const plugm
 #include <plugmc/body.h>
 
 #if PLUGMC_HOST
+#include "patches.h"
+
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    const int32_t n = p->directions.count;
-    if (n < 3 || n % 3)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "directions has %d numbers: give x, y and z of each patch", n);
-    real *patches = host->allocate(host->context, (size_t)n * sizeof *patches);
-    if (!patches) return PLUGMC_ERROR_MEMORY;
-    for (int32_t k = 0; k < n; k += 3) {
-        const real *v = p->directions.values + k;
-        const double length = sqrt((double)plugmc_dot(v, v));
-        if (!(length > 0) || (host->system->box.dimension == 2 && v[2] != 0))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "direction %d (%g %g %g) is no direction in %d dimensions", k / 3 + 1,
-                              (double)v[0], (double)v[1], (double)v[2],
-                              host->system->box.dimension);
-        for (int d = 0; d < 3; d++) patches[k + d] = (real)((double)v[d] / length);
-    }
+    const int code = patches_find(host, &p->directions, &p->patches);
+    if (code) return code;
     if (p->pair == LENNARD_JONES && p->epsilon < 0)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
             "epsilon = %g: the energy of pair = lennard_jones would have no lower bound",
             (double)p->epsilon);
-    p->patches = (plugmc_list){patches, n};
     p->cosine = (real)cos((double)p->half_angle);
     p->offset = p->shift ? well(p, p->cutoff) : (real)0;
     return PLUGMC_OK;
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_LIST_KEY(parameters, directions, 0, "1 0 0", -1e6, 1e6, "",
-                    "x, y and z of the direction of each patch, in the frame of the particle"),
-    PLUGMC_REAL_KEY(parameters, half_angle, NULL, 0, 3.141592653589793, "rad",
-                    "largest angle between the direction of a patch and the line of the centres"),
+    PATCHES_KEYS(parameters),
     PLUGMC_CHOICE_KEY(parameters, pair, "step", "step|lennard_jones|yukawa", "v(r)"),
     PLUGMC_REAL_KEY(parameters, epsilon, "1", -1e3, 1e3, "energy",
                     "depth of the well, of yukawa at sigma; below 0: a repulsion"),
@@ -123,8 +107,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(parameters, cutoff, NULL, 1e-6, 1e6, "length", "the energy is 0 from there on"),
     PLUGMC_FLAG_KEY(parameters, shift, "no",
                     "v(cutoff) is taken off: the well ends without a step"),
-    PLUGMC_LIST_DERIVED(parameters, patches, "directions as unit vectors"),
-    PLUGMC_REAL_DERIVED(parameters, cosine, "cos(half_angle)"),
+    PATCHES_DERIVED(parameters),
     PLUGMC_REAL_DERIVED(parameters, offset, "v(cutoff) if it is taken off"),
 };
 

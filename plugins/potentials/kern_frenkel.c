@@ -119,6 +119,8 @@ PLUGMC_FN int32_t body_steps(const parameters *p, plugmc_separation s, const plu
 #if PLUGMC_HOST
 #include <stdio.h>
 
+#include "patches.h"
+
 /* Patches have no shape in GSD's schema. */
 static int body_shape(const void *instance, const plugmc_particle *a, char *json, size_t size)
 {
@@ -129,27 +131,13 @@ static int body_shape(const void *instance, const plugmc_particle *a, char *json
 static int configure(void *instance, const plugmc_host *host)
 {
     parameters *p = instance;
-    const int32_t n = p->directions.count;
-    if (n < 3 || n % 3)
+    const int32_t n = p->directions.count / 3;
+    const int code = patches_find(host, &p->directions, &p->patches);
+    if (code) return code;
+    if (2 + 4 * n > PLUGMC_MOST_STEPS)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "directions has %d numbers: give x, y and z of each patch", n);
-    if (2 + 4 * (n / 3) > PLUGMC_MOST_STEPS)
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "directions has %d patches: %d are possible", n / 3,
+                          "directions has %d patches: %d are possible", n,
                           (PLUGMC_MOST_STEPS - 2) / 4);
-    real *patches = host->allocate(host->context, (size_t)n * sizeof *patches);
-    if (!patches) return PLUGMC_ERROR_MEMORY;
-    for (int32_t k = 0; k < n; k += 3) {
-        const real *v = p->directions.values + k;
-        const double length = sqrt((double)plugmc_dot(v, v));
-        if (!(length > 0) || (host->system->box.dimension == 2 && v[2] != 0))
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "direction %d (%g %g %g) is no direction in %d dimensions", k / 3 + 1,
-                              (double)v[0], (double)v[1], (double)v[2],
-                              host->system->box.dimension);
-        for (int d = 0; d < 3; d++) patches[k + d] = (real)((double)v[d] / length);
-    }
-    p->patches = (plugmc_list){patches, n};
     p->cosine = (real)cos((double)p->half_angle);
     p->flat = host->system->box.dimension == 2;
     for (int32_t s = 0; s < host->system->species_count; s++)
@@ -158,15 +146,11 @@ static int configure(void *instance, const plugmc_host *host)
 }
 
 static const plugmc_parameter table[] = {
-    PLUGMC_LIST_KEY(parameters, directions, 0, "1 0 0", -1e6, 1e6, "",
-                    "x, y and z of the direction of each patch, in the frame of the particle"),
-    PLUGMC_REAL_KEY(parameters, half_angle, NULL, 0, 3.141592653589793, "rad",
-                    "largest angle between the direction of a patch and the line of the centres"),
+    PATCHES_KEYS(parameters),
     PLUGMC_REAL_KEY(parameters, lambda, "1.5", 1, 1e3, "",
                     "range of the patches over the contact distance"),
     PLUGMC_REAL_KEY(parameters, epsilon, "1", 0, 1e3, "energy", "depth of the attraction"),
-    PLUGMC_LIST_DERIVED(parameters, patches, "directions as unit vectors"),
-    PLUGMC_REAL_DERIVED(parameters, cosine, "cos(half_angle)"),
+    PATCHES_DERIVED(parameters),
     PLUGMC_REAL_DERIVED(parameters, largest, "largest diameter of a species"),
     PLUGMC_REAL_DERIVED(parameters, flat, "1 in two dimensions"),
 };
