@@ -98,7 +98,7 @@ case_lithium_hydride()
 case_water()
 {
     electrons h2o.h5 5 5
-    run h2o run.sweeps=6000 mover.target_acceptance=0.8
+    run h2o run.sweeps=8000 mover.target_acceptance=0.8
     compare h2o.txt local_energy.energy -76.06414337 0.04
     compare h2o.txt local_energy.kinetic 76.00133531 0.7
 }
