@@ -331,7 +331,7 @@ static int compile_text(nvrtc *n, const char *fused, const char *name, const opt
 
 /* ---- Compiled before they are asked for ---- */
 
-/* Versions before 12.3 compile one text after another, whatever threads ask. */
+/* Where a version of NVRTC compiles one text after another, whatever threads ask, nothing is lost. */
 typedef struct early_text {
     const nvrtc *compiler;
     cache_key key;

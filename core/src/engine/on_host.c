@@ -15,7 +15,7 @@ static bool weighs_energies(const engine *engine)
 bool made_on_host(const engine *engine, int k, char words[ON_HOST_WORDS])
 {
     const mover_slot *m = &engine->movers[k];
-    char why[ON_HOST_WORDS / 2];
+    char why[ON_HOST_WORDS / 2] = "";
     if (!engine->device.gpu || !m->by_core) return false;
     if (!(m->mover->needs & PLUGMC_RUNS_ON_GPU)) {
         snprintf(words, ON_HOST_WORDS, "works on the host, not on the GPU: it knows the CPU alone");
@@ -47,7 +47,7 @@ void note_all_made_on_host(engine *engine)
 
 void note_made_on_host(engine *engine, mover_slot *m, const plugmc_proposal *proposal)
 {
-    char words[ON_HOST_WORDS], why[ON_HOST_WORDS / 2];
+    char words[ON_HOST_WORDS], why[ON_HOST_WORDS / 2] = "";
     if (!engine->device.gpu || m->said_on_host) return;
     if (!PLUGMC_HAS(proposal, parameters_size) || !proposal->parameters_size)
         snprintf(why, sizeof why, "it proposes what a GPU does not move");
