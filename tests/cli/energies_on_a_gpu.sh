@@ -432,3 +432,27 @@ test_shared_boxes_on_a_gpu()
     change '/^\[mover insert\]/,/^trials/d; /^activity/d'
     same_on_both
 }
+
+# More than are summed pair by pair: in cells, also of a box that changes.
+test_energies_of_many_particles_on_a_gpu()
+{
+    gpu
+    mixture 3 0.6 "" <<-END
+	[potential lennard_jones]
+	epsilon = 1 1.5 0.5
+	sigma = 1 0.9 0.8
+	cutoff = 2.2
+	[potential yukawa]
+	bjerrum_length = 1
+	kappa = 1
+	cutoff = 3
+	[mover checkerboard]
+	[observable energy]
+	period = 1
+	END
+    change 's/^sweeps.*/sweeps = 2/; s/^walkers.*/walkers = 2/; s/^count = 150/count = 4200/'
+    same_on_both
+    change 's/^walkers.*/&\npressure = 2/'
+    printf '[mover volume]\nstep = 0.01\n' >>sim.ini
+    same_on_both
+}

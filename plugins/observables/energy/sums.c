@@ -11,7 +11,7 @@ PLUGMC_EMBED(sum_of_block_text, SUM_OF_BLOCK_FILE);
 PLUGMC_EMBED(energy_kernel, PLUGMC_KERNEL_FILE);
 
 enum { TILE = 256 }; /* ENERGY_TILE of the kernel */
-/* Particles up to which all pairs take a GPU less time than cells take its host. */
+/* Particles up to which a GPU takes all pairs, even where there are cells. */
 enum { FEW = 8192 };
 
 static int has_pair_energy(const plugmc_potential *p)
@@ -38,6 +38,20 @@ static int in_cells(const plugmc_system *system, const plugmc_term *term)
 {
     return isfinite(term->plugin->potential->pair->range(term->instance)) &&
            system->box.domain == PLUGMC_DOMAIN_PERIODIC;
+}
+
+/* The longest range of pairs; INFINITY: one has none. */
+static double longest_range(const plugmc_system *system)
+{
+    double longest = 0;
+    for (int32_t t = 0; t < system->term_count; t++) {
+        const plugmc_term *term = plugmc_term_at(system, t);
+        const plugmc_potential *p = term->plugin->potential;
+        if (has_pair_energy(p) && !is_whole(p))
+            longest =
+                fmax(longest, in_cells(system, term) ? p->pair->range(term->instance) : INFINITY);
+    }
+    return longest;
 }
 
 /* ---- One walker ---------------------------------------------------------------------------- */
@@ -257,20 +271,49 @@ static int add_term(energy *e, const plugmc_host *host, const views *views, int3
     return code;
 }
 
-/* All pair terms on the GPU, to pairs.host. */
-static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const plugmc_view *view)
+static int sum_all_pairs(const energy *e, const plugmc_host *host, const plugmc_view *view)
 {
     const pair_sums *p = &e->pairs;
-    const uint32_t walkers = (uint32_t)host->system->walkers;
     plugmc_device_pointer positions = (plugmc_device_pointer)(uintptr_t)view->positions,
                           boxes = (plugmc_device_pointer)(uintptr_t)view->device_box,
                           species = p->species, sums = p->sums;
     uint32_t particles = (uint32_t)host->system->particles;
-    int code = host->gpu->launch(
-        host->context, p->kernel, (uint32_t[3]){p->tiles, p->parts, walkers},
-        (uint32_t[3]){TILE, 1, 1}, 0, (void *[]){&positions, &boxes, &species, &particles, &sums});
-    const size_t bytes = (size_t)walkers * (size_t)p->terms * p->parts * p->tiles * sizeof(double);
-    return code ? code : host->gpu->download(host->context, p->host, sums, bytes);
+    double range = longest_range(host->system);
+    return host->gpu->launch(host->context, p->kernel,
+                             (uint32_t[3]){p->tiles, p->parts, (uint32_t)host->system->walkers},
+                             (uint32_t[3]){TILE, 1, 1}, 0,
+                             (void *[]){&positions, &boxes, &species, &particles, &range, &sums});
+}
+
+static int sum_pairs_in_cells(const energy *e, const plugmc_host *host, const plugmc_view *view)
+{
+    const pair_sums *p = &e->pairs;
+    plugmc_cells cells = {.size = sizeof cells};
+    uint32_t particles = (uint32_t)host->system->particles;
+    const double range = longest_range(host->system);
+    int code = check_reach(host, view, range, "the range of a potential");
+    if (!code) code = view->cells(view, range, &cells);
+    if (code) return code;
+    plugmc_device_pointer start = (plugmc_device_pointer)(uintptr_t)cells.start,
+                          order = (plugmc_device_pointer)(uintptr_t)cells.order,
+                          positions = (plugmc_device_pointer)(uintptr_t)cells.positions,
+                          boxes = (plugmc_device_pointer)(uintptr_t)view->device_box,
+                          species = p->species, sums = p->sums;
+    return host->gpu->launch(host->context, p->kernel,
+                             (uint32_t[3]){p->tiles, (uint32_t)host->system->walkers, 1},
+                             (uint32_t[3]){TILE, 1, 1}, 0,
+                             (void *[]){&cells.count[0], &cells.count[1], &cells.count[2], &start,
+                                        &order, &positions, &boxes, &species, &particles, &sums});
+}
+
+/* All pair terms on the GPU, to pairs.host. */
+static int sum_pairs_on_device(const energy *e, const plugmc_host *host, const plugmc_view *view)
+{
+    const pair_sums *p = &e->pairs;
+    const size_t bytes =
+        (size_t)host->system->walkers * (size_t)p->terms * p->parts * p->tiles * sizeof(double);
+    const int code = (p->in_cells ? sum_pairs_in_cells : sum_all_pairs)(e, host, view);
+    return code ? code : host->gpu->download(host->context, p->host, p->sums, bytes);
 }
 
 /* Whether anything of a view on the device is summed on the host. */
@@ -349,30 +392,46 @@ static int find_terms(energy *e, const plugmc_host *host)
                                      "measured");
 }
 
-/* Whether the sums of pairs are made on a GPU: where one is over all pairs, or where there are few particles. */
-static int sums_all_pairs(const plugmc_system *system)
+/* How the sums of pairs are made on a GPU. */
+enum { ON_HOST, ALL_PAIRS, IN_CELLS };
+
+/* Over all pairs, where one potential has no range or there are few particles; cells of an oblique box are none. */
+static int way_of(const plugmc_system *system)
 {
+    int way = ON_HOST;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_potential *p = term->plugin->potential;
-        if (has_pair_energy(p) && !is_whole(p) &&
-            (system->particles <= FEW || !in_cells(system, term)))
-            return 1;
+        if (!has_pair_energy(p) || is_whole(p)) continue;
+        if (system->particles <= FEW || !in_cells(system, term)) return ALL_PAIRS;
+        if (!system->box.oblique) way = IN_CELLS;
     }
-    return 0;
+    return way;
+}
+
+/* Whether distances can be looked at in single precision first. */
+static int can_sieve(const plugmc_system *system)
+{
+    return system->box.domain == PLUGMC_DOMAIN_PERIODIC && !system->box.oblique &&
+           isfinite(longest_range(system));
 }
 
 int energy_sums_gpu_source(const plugmc_host *host, int index, plugmc_gpu_source *out)
 {
-    if (index > 0 || !sums_all_pairs(host->system)) return 0;
+    static const char *const defines[2][2][3] = {
+        {{"ENERGY_CELLS=0", "ENERGY_SIEVE=0", NULL}, {"ENERGY_CELLS=0", "ENERGY_SIEVE=1", NULL}},
+        {{"ENERGY_CELLS=1", "ENERGY_SIEVE=0", NULL}, {"ENERGY_CELLS=1", "ENERGY_SIEVE=0", NULL}}};
+    const int way = way_of(host->system);
+    if (index > 0 || way == ON_HOST) return 0;
     const char *text =
         join_texts(host, (const char *const[]){sum_of_block_text, energy_kernel, NULL});
-    plugmc_set_gpu_source(out,
-                          &(plugmc_gpu_source){.name = "energy.cu",
-                                               .source = text,
-                                               .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
-                                               .double_precision = 1,
-                                               .contract = 1});
+    plugmc_set_gpu_source(
+        out, &(plugmc_gpu_source){.name = "energy.cu",
+                                  .source = text,
+                                  .defines = defines[way == IN_CELLS][can_sieve(host->system)],
+                                  .fuse = PLUGMC_FUSE_SAMPLED | PLUGMC_FUSE_MEASURED,
+                                  .double_precision = 1,
+                                  .contract = 1});
     return text != NULL;
 }
 
@@ -384,16 +443,19 @@ static int prepare_pairs(energy *e, const plugmc_host *host)
     const plugmc_system *system = host->system;
     pair_sums *p = &e->pairs;
     plugmc_gpu_source text = {.size = sizeof text};
-    if (!sums_all_pairs(system)) return PLUGMC_OK;
+    const int way = way_of(system);
+    if (way == ON_HOST) return PLUGMC_OK;
     if (!energy_sums_gpu_source(host, 0, &text)) return PLUGMC_ERROR_MEMORY;
+    p->in_cells = way == IN_CELLS;
     p->terms = kernel_index(system, system->term_count);
     p->tiles = (uint32_t)((system->particles + TILE - 1) / TILE);
     p->parts = BLOCKS / p->tiles + 1;
     if (p->parts > p->tiles / 2 + 1) p->parts = p->tiles / 2 + 1;
+    if (p->in_cells) p->parts = 1;
     const size_t bytes =
         (size_t)system->walkers * (size_t)p->terms * p->parts * p->tiles * sizeof *p->host;
-    return prepare_sums(host, &text, "pair_energies", bytes, &p->kernel, &p->species, &p->sums,
-                        &p->host);
+    return prepare_sums(host, &text, p->in_cells ? "pair_energies_in_cells" : "pair_energies",
+                        bytes, &p->kernel, &p->species, &p->sums, &p->host);
 }
 
 static int prepare_device(energy *e, const plugmc_host *host)

@@ -6,18 +6,20 @@
  * its one-body energies. A hard core has no energy, so hard particles give 0; whether they
  * overlap is not asked here. Sums run in a fixed order: the same for any number of threads.
  *
- * In a run on a GPU the sums over all pairs are made there (energy.cu), if a pair energy has no
- * range or the box no cells, or particles are few; the rest, which is of order N, on the host. */
+ * In a run on a GPU the sums over pairs are made there (energy.cu): over all of them if a pair energy has no range or the
+ * box no cells, or particles are few, else over cells. Fields, bodies and the pairs of an oblique box with many particles are
+ * added up on the host, as is everything where several processes have a share of a walker. */
 #ifndef PLUGMC_ENERGY_SUMS_H
 #define PLUGMC_ENERGY_SUMS_H
 
 #include "../pair_sums.h"
 
-/* What the sums over all pairs on a GPU need. */
+/* What the sums over pairs on a GPU need. */
 typedef struct pair_sums {
     plugmc_kernel *kernel; /* NULL: they are not made there */
     plugmc_device_pointer species, sums;
     int32_t terms; /* pair terms with an energy, as the kernel counts them */
+    int in_cells;  /* 0: over all pairs */
     uint32_t tiles, parts;
     double *host; /* [walkers][terms][parts][tiles] */
 } pair_sums;
