@@ -4,9 +4,10 @@
 
 FOLDER/NAME has the files that NAME.ini needs; an optimised.ini there is run in its place. A line of LIST is NAME SECONDS WALKERS
 [SECTION.KEY=VALUE]..., where the first _ of SECTION stands for a blank, and NAME@WORD is one more run of NAME. Rows are taken in this order, N at a
-time, until S seconds are over; one that would not be ready by then gets what is left, or is left out. Kernels of the next rows are compiled meanwhile. Standard output has, for each row as it ends, a line for each
-quantity: name, mean, error, QMCPACK's value, the error that its test allows three times, z; tables as the program prints them
-go to standard error. Only Python's own library is needed. PLUGMC names the program.
+time, until S seconds are over; where these do not suffice, all that have not begun get less. Files of the next rows are
+checked and their kernels compiled meanwhile. A run that fails is made once more; one that is cut off has its table all the same.
+Standard output has, for each row as it ends, a line for each quantity: name, mean, error, QMCPACK's value, the error that its
+test allows three times, z; what the program says goes to standard error. Only Python's own library is needed. PLUGMC names the program.
 """
 import argparse
 import concurrent.futures
@@ -23,7 +24,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../tests/qmcpack")
 from compare import compare, coverage, references  # noqa: E402
 
-MARGIN = 20  # seconds that a run needs beside its sweeps: 2 us for each sample of a walker
+MARGIN = 20  # seconds for the error bars at the end of a run: 2 us for each sample of a walker
+START = 60  # seconds in which a run has to begin
+USUAL = 6  # seconds in which most have begun
+LEAST = 5  # seconds of sweeps
 
 
 def settings_of(text, walkers, extra, options):
@@ -55,15 +59,16 @@ def table(text, series):
     """{quantity: (mean, error)} of a printed table, with the potential energy, and the number of samples."""
     found, samples = {}, 0
     for line in text.splitlines():
-        parts = re.match(r"local_energy\.(\w+) +(\S+(?: \+- \S+)?)(?: +\S+ +(\d+))?(?: |$)", line)
-        if parts and re.match(r"-?\d", parts[2]):
+        parts = re.match(r"local_energy\.(\w+) +(-?\d\S*(?: \+- \S+)?)(?: +\S+ +(\d+))?(?: |$)", line)
+        if parts:
             found[parts[1]] = number(parts[2])
             samples = int(parts[3] or 0) if parts[1] == "energy" else samples
-    e, k = ([float(row["local_energy." + n]) for row in series] for n in ("energy", "kinetic"))
-    # as correlated as the kinetic energy, from whose error the number of independent samples follows
-    scale = found["kinetic"][1] / (statistics.pstdev(k) or 1)
-    found["potential"] = (found["energy"][0] - found["kinetic"][0],
-                          scale * statistics.pstdev([x - y for x, y in zip(e, k)]))
+    if "kinetic" in found and len(series) > 1:
+        e, k = ([float(row["local_energy." + n]) for row in series] for n in ("energy", "kinetic"))
+        # as correlated as the kinetic energy, from whose error the number of independent samples follows
+        scale = found["kinetic"][1] / (statistics.pstdev(k) or 1)
+        found["potential"] = (found["energy"][0] - found["kinetic"][0],
+                              scale * statistics.pstdev([x - y for x, y in zip(e, k)]))
     return found, samples
 
 
@@ -71,9 +76,23 @@ class Rows:
     def __init__(self, options):
         self.options, self.ends = options, time.monotonic() + options.seconds
         self.program, self.rows, self.lock = os.environ.get("PLUGMC", "plugmc"), coverage(), threading.Lock()
+        self.waiting, self.running = [], {}  # seconds of rows that have not begun, and when those that have will end
 
     def left(self):
         return self.ends - time.monotonic()
+
+    def begin(self, name, seconds):
+        """Seconds of sweeps for a row that begins now: what was asked for, less if the rows after it would find no time then,
+        and more if there are none."""
+        with self.lock:
+            left = self.left() - MARGIN
+            self.waiting.remove(seconds)
+            others = [seconds, *self.waiting]
+            idle = self.options.lanes * left - sum(max(0, end - time.monotonic()) for end in self.running.values())
+            share = (idle - USUAL * len(others)) / sum(min(s, left) for s in others)
+            limit = max(LEAST, min(seconds * min(1, share) if self.waiting else 2 * seconds, left))
+            self.running[name] = time.monotonic() + USUAL + limit
+            return limit
 
     def command(self, name, what, walkers, extra):
         own, plain = f"{self.options.data}/{name}/optimised.ini", name.split("@")[0]
@@ -85,48 +104,97 @@ class Rows:
             given.pop("run.device")
         return [self.program, what, "row.ini"] + [w for k, v in given.items() for w in ("--set", f"{k}={v}")]
 
-    def compile(self, name, seconds, walkers, extra):
+    def folder(self, name):
         if "@" in name and not os.path.isdir(f"{self.options.data}/{name}"):
             os.mkdir(f"{self.options.data}/{name}")
             for file in os.listdir(f"{self.options.data}/{name.split('@')[0]}"):
                 if not file.startswith("row."):
                     os.link(f"{self.options.data}/{name.split('@')[0]}/{file}", f"{self.options.data}/{name}/{file}")
-        if self.options.device != "gpu" or "run.device=cpu" in extra or self.left() < MARGIN:
-            return 0
+
+    def check(self, name, seconds, walkers, extra):
+        """Reads the row's files and compiles its kernels; seconds. What goes wrong is told before the row's turn."""
         began = time.monotonic()
+        gpu = self.options.device == "gpu" and "run.device=cpu" not in extra
         try:
-            subprocess.run(self.command(name, "check", walkers, extra) + ["--architecture", "90"], timeout=max(1, self.left()),
-                           cwd=f"{self.options.data}/{name}", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            pass
+            self.folder(name)
+            for attempt in 1, 2:
+                code, said = self.wait(self.command(name, "check", walkers, extra) + ["--architecture", "90"] * gpu, name,
+                                       min(60, self.left()), None)
+                if not code:
+                    break
+                self.tell(f"{name}: check {attempt}: exit code {code}, {self.last(said)}", said)
+        except Exception as what:  # or the row would never begin
+            self.tell(f"{name}: check: {what}", "")
         return time.monotonic() - began
 
-    def run(self, compiled, name, seconds, walkers, extra):
-        ready, began = compiled.result(), time.monotonic()
-        limit = min(seconds, self.left() - MARGIN)
-        if limit < 5:
-            self.tell(f"{name}: left out, no time", "")
-            return
-        work, text, error = f"{self.options.data}/{name}", "", ""
+    def wait(self, command, name, seconds, output):
+        """(exit code, what it said) of a command that is told to stop after that time, and killed if it does not, or if it
+        has not made the file `output` in START seconds."""
+        work = f"{self.options.data}/{name}"
+        with open(f"{work}/row.said", "w+") as said:
+            process = subprocess.Popen(command, cwd=work, stdout=said, stderr=subprocess.STDOUT)
+            began = time.monotonic()
+            while process.poll() is None:
+                spent = time.monotonic() - began
+                if output and spent > START and not os.path.exists(f"{work}/{output}"):
+                    process.kill()
+                    said.write(f"no {output} after {spent:.0f} s\n")
+                elif spent > seconds:
+                    process.terminate()
+                    try:
+                        process.wait(MARGIN / 2)
+                    except subprocess.TimeoutExpired:
+                        process.kill()
+                    said.write(f"stopped after {spent:.0f} s\n")
+                time.sleep(0.1)
+            said.seek(0)
+            return process.wait(), said.read()
+
+    @staticmethod
+    def last(said):
+        return " / ".join(said.strip().splitlines()[-2:])
+
+    def run(self, checked, name, seconds, walkers, extra):
+        work, ready = f"{self.options.data}/{name}", checked.result()
         try:
-            done = subprocess.run(self.command(name, "run", walkers, extra) + ["--quiet", "--set", "run.output=row.h5", "--set",
-                                  "run.time_limit=%.1f" % limit], timeout=max(1, self.left()), cwd=work, capture_output=True, text=True)
-            text, error = done.stdout, done.stderr
-            if done.returncode not in (0, 11):
-                raise ValueError("exit code %d, %s" % (done.returncode, " / ".join(error.strip().splitlines()[-2:])))
-            text += "".join(open(f"{work}/row.csv").readlines()[:12])
-            found, samples = table(text, list(csv.DictReader(open(f"{work}/row.csv"))))
-        except (ValueError, KeyError, OSError, ZeroDivisionError, statistics.StatisticsError, subprocess.TimeoutExpired) as what:
-            self.tell(f"{name}: failed: {what}", text + error)
-            return
+            limit = self.begin(name, seconds)
+            for attempt in 1, 2:
+                began = time.monotonic()
+                for file in "row.csv", "row.h5":
+                    if os.path.exists(f"{work}/{file}"):
+                        os.remove(f"{work}/{file}")
+                code, said = self.wait(self.command(name, "run", walkers, extra) +
+                                       ["--quiet", "--set", "run.output=row.h5", "--set", "run.time_limit=%.1f" % limit], name,
+                                       limit + START, "row.h5.lock")
+                if code in (0, 10, 11):
+                    break
+                self.tell(f"{name}: run {attempt}: exit code {code}, {self.last(said)}", said)
+                limit = max(LEAST, min(limit, self.left() - MARGIN))
+            self.report(name, said, code, walkers, time.monotonic() - began, ready)
+        except Exception as what:
+            self.tell(f"{name}: failed: {type(what).__name__}: {what}", "")
         finally:
+            with self.lock:
+                self.running.pop(name, None)
             if os.path.exists(f"{work}/row.h5"):
                 os.remove(f"{work}/row.h5")
-        seconds, lines = time.monotonic() - began, []
-        for quantity, *numbers in compare(found, references([r for r in self.rows if r["ini"] == name.split("@")[0] + ".ini"])):
+
+    def report(self, name, said, code, walkers, seconds, ready):
+        lines, series = [], []
+        if os.path.exists(f"{self.options.data}/{name}/row.csv"):
+            with open(f"{self.options.data}/{name}/row.csv") as f:
+                series = list(csv.DictReader(f))
+        found, samples = table(said, series)
+        wanted = references([r for r in self.rows if r["ini"] == name.split("@")[0] + ".ini"])
+        for quantity, *numbers in compare(found, wanted):
             lines.append("    %-20s %14.8g %10.3g   %14.8g %10.3g   %6.2f" % (quantity, *numbers))
-        self.tell("%s: %d walkers, %d samples, %.0f s, compiled %.0f s, largest |z| %.2f" % (
-            name, walkers, samples, seconds, ready, max(abs(float(line.split()[-1])) for line in lines)), text, lines)
+        for q in "energy", "weight":
+            values = [float(row["local_energy." + q]) for row in series if row.get("local_energy." + q)]
+            parts = [values[i * len(values) // 16:(i + 1) * len(values) // 16] for i in range(16)]
+            said += "%s in 16 parts:%s\n" % (q, "".join(" %.7g" % statistics.fmean(part) for part in parts if part))
+        swept = re.search(r"UNFINISHED: (\d+)", said)
+        self.tell("%s: exit code %d, %d walkers, %s sweeps, %d samples, %.0f s, checked in %.0f s" % (
+            name, code, walkers, swept[1] if swept else "all", samples, seconds, ready), said, lines)
 
     def tell(self, line, text, more=()):
         with self.lock:
@@ -145,11 +213,11 @@ def main():
     rows = Rows(parser.parse_args())
     with concurrent.futures.ThreadPoolExecutor(rows.options.compilers) as compilers, \
             concurrent.futures.ThreadPoolExecutor(rows.options.lanes) as lanes:
-        for line in sys.stdin:
-            words = line.split("#")[0].split()
-            if words:
-                row = words[0], float(words[1]), int(words[2]), words[3:]
-                lanes.submit(rows.run, compilers.submit(rows.compile, *row), *row)
+        listed = [words for words in (line.split("#")[0].split() for line in sys.stdin) if words]
+        rows.waiting = [float(words[1]) for words in listed]
+        for words in listed:
+            row = words[0], float(words[1]), int(words[2]), words[3:]
+            lanes.submit(rows.run, compilers.submit(rows.check, *row), *row)
 
 
 if __name__ == "__main__":
