@@ -372,7 +372,7 @@ ES_KERNEL es_waves(const es_task t)
  * threads, each with 4 x 4 of the sums. */
 extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const es_task t)
 {
-    enum { EACH = ES_BATCH / ES_TILE, NUMBERS = ES_BATCH * ES_TILE };
+    enum { EACH = ES_BATCH / ES_TILE };
     __shared__ double re[ES_TILE][ES_BATCH + 1], im[ES_TILE][ES_BATCH + 1];
 #if PLUGMC_WEIGHTED
     __shared__ double factor[ES_TILE]; /* what the term of a wave counts by */
@@ -388,21 +388,21 @@ extern "C" __global__ void __launch_bounds__(ES_TILE *ES_TILE) es_couple(const e
         if (threadIdx.x < ES_TILE)
             factor[threadIdx.x] = mine < t.waves ? ES_COUPLING(&t, walker)[t.wave_term[mine]] : 0;
 #endif
-        for (uint32_t k = threadIdx.x; k < NUMBERS; k += ES_TILE * ES_TILE) {
-            const uint32_t m = k / ES_TILE, w = blockIdx.x * t.block_waves + tile + k % ES_TILE;
+        const uint32_t w = blockIdx.x * t.block_waves + tile + column;
+        const double root = w < t.waves ? sqrt(2 * t.weight[w]) : 0;
+        for (uint32_t m = row; m < ES_BATCH; m += ES_TILE) {
             const bool there = m < n && w < t.waves;
-            const double root = there ? sqrt(2 * t.weight[w]) : 0;
-            re[k % ES_TILE][m] = there ? root * shift[2 * (uint64_t)m * t.waves + w] : 0;
-            im[k % ES_TILE][m] = there ? root * shift[(2 * (uint64_t)m + 1) * t.waves + w] : 0;
+            re[column][m] = there ? root * shift[2 * (uint64_t)m * t.waves + w] : 0;
+            im[column][m] = there ? root * shift[(2 * (uint64_t)m + 1) * t.waves + w] : 0;
         }
         __syncthreads();
-        for (uint32_t w = 0; w < ES_TILE; w++)
+        for (uint32_t v = 0; v < ES_TILE; v++)
             for (int i = 0; i < EACH; i++)
                 for (int j = 0; j <= i; j++) { /* all others are above the diagonal */
-                    const double both = re[w][row + ES_TILE * i] * re[w][column + ES_TILE * j] +
-                                        im[w][row + ES_TILE * i] * im[w][column + ES_TILE * j];
+                    const double both = re[v][row + ES_TILE * i] * re[v][column + ES_TILE * j] +
+                                        im[v][row + ES_TILE * i] * im[v][column + ES_TILE * j];
 #if PLUGMC_WEIGHTED
-                    sum[i][j] += factor[w] * both;
+                    sum[i][j] += factor[v] * both;
 #else
                     sum[i][j] += both;
 #endif
@@ -426,6 +426,7 @@ ES_KERNEL es_between(const es_task t)
     double out = 0;
     if (a == t.most) {
         const double *part = t.couple_part + (uint64_t)walker * t.chunks * ES_BATCH * ES_BATCH;
+#pragma unroll 16 /* or each waits for the one before to come from memory */
         for (uint32_t c = 0; c < t.chunks; c++)
             out += part[((uint64_t)c * ES_BATCH + m) * ES_BATCH + i];
     } else if (a < es_sites(&t, first + m)) {
@@ -494,8 +495,10 @@ extern "C" __global__ void __launch_bounds__(ES_DECIDERS) es_decide(const es_tas
         limit = plugmc_uniform_double(random.word[0], random.word[1]);
         minus_log = -log(limit);
         change = t.alone[at];
+#pragma unroll 8
         for (uint32_t k = 0; k < t.particle_blocks; k++)
             change += t.pair_part[at * t.particle_blocks + k];
+#pragma unroll 16
         for (uint32_t k = 0; k < t.wave_blocks; k++) change += t.wave_part[at * t.wave_blocks + k];
     }
     __syncthreads();
@@ -552,16 +555,31 @@ PLUGMC_FN void es_advance(const es_task &t)
  * walkers). */
 ES_KERNEL es_apply(const es_task t)
 {
+    /* A list, since a loop that looks whether each has moved cannot read ahead. */
+    __shared__ uint8_t moved[ES_BATCH];
+    __shared__ uint32_t count;
     const uint32_t walker = blockIdx.y, k = blockIdx.x * ES_THREADS + threadIdx.x;
     const uint64_t batch = (uint64_t)walker * ES_BATCH;
+    if (threadIdx.x < 32) {
+        uint32_t before = 0;
+        for (uint32_t m = threadIdx.x; m < ES_BATCH; m += 32) {
+            const bool accepted = t.accepted[batch + m];
+            const uint32_t all = __ballot_sync(~0u, accepted);
+            if (accepted) moved[before + __popc(all & ((1u << threadIdx.x) - 1))] = (uint8_t)m;
+            before += __popc(all);
+        }
+        count = before;
+    }
+    __syncthreads();
     if (k == 0 && walker == 0) es_advance(t); /* which nobody looks at here */
     if (k >= t.waves) return;
     double *re = t.structure + 2 * (uint64_t)walker * t.waves + k, *im = re + t.waves;
+    const double *shift = t.shift + 2 * batch * t.waves + k;
     double sum_re = *re, sum_im = *im;
-    for (uint32_t m = 0; m < ES_BATCH; m++) {
-        if (!t.accepted[batch + m]) continue;
-        sum_re += t.shift[2 * (batch + m) * t.waves + k];
-        sum_im += t.shift[(2 * (batch + m) + 1) * t.waves + k];
+#pragma unroll 8
+    for (uint32_t i = 0; i < count; i++) {
+        sum_re += shift[2 * (uint64_t)moved[i] * t.waves];
+        sum_im += shift[(2 * (uint64_t)moved[i] + 1) * t.waves];
     }
     *re = sum_re;
     *im = sum_im;

@@ -108,7 +108,7 @@ static void describe_system(ewald_serial *s)
     t->walkers = (uint32_t)system->walkers;
     t->wave_blocks = es_blocks_of(t->waves, ES_THREADS);
     t->block_particles = shares_of(t->particles, ES_THREADS, 16);
-    t->block_waves = shares_of(t->waves, ES_TILE, 128);
+    t->block_waves = shares_of(t->waves, ES_TILE, 512);
     t->particle_blocks = es_blocks_of(t->particles, t->block_particles);
     count_units(s);
     t->chunks = es_blocks_of(t->waves, t->block_waves);
