@@ -314,10 +314,12 @@ int grow(checkerboard *, const plugmc_host *);
 
 /* ---- positions.c: positions in and out -------------------------------------------------------- */
 
+/* Whether particles have cores, whatever the box. */
+int cores(const checkerboard *);
 /* Whether touching particles are parted when they are taken: see part_touching. */
 static inline int parts_touching(const checkerboard *me)
 {
-    return !CB_BODIES && !me->each.boxes_change && !me->each.counts_change;
+    return !CB_BODIES && !me->each.boxes_change && !me->each.counts_change && cores(me);
 }
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
