@@ -238,8 +238,9 @@ static int archive_slots(checkerboard *me, const plugmc_host *host, plugmc_archi
         slots = (uint8_t *)malloc(particles * (size_t)me->cells.walkers + 1);
         if (!slots)
             return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for the checkpoint");
-        if (!a->reading) find_slots(me, slots);
-        code = plugmc_archive_walkers(a, "slot", slots, particles);
+        if (!a->reading && host->gpu) code = find_slots_on_gpu(me, host, slots);
+        if (!a->reading && !host->gpu) find_slots(me, slots);
+        if (!code) code = plugmc_archive_walkers(a, "slot", slots, particles);
     }
     if (!code && a->reading) code = take_slots(me, host, a, slots);
     free(slots);
@@ -252,7 +253,9 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     int32_t shape[5] = {me->cells.m[0], me->cells.m[1], me->cells.m[2], me->cells.capacity,
                         me->cells.ids};
     if (!a->reading) TRY(bring_all(me, host));
-    if (host->gpu && !a->reading) TRY(download_state(me, host));
+    if (host->gpu && !a->reading)
+        TRY(host->gpu->download(host->context, me->origin, me->device.origin,
+                                sizeof(int64_t) * 3 * me->cells.walkers));
     TRY(a->bytes(a, "shape", shape, sizeof shape));
     int slots = me->cells.capacity, laid_out = 0;
     if (a->reading) TRY(take_shape(me, host, shape, &laid_out));

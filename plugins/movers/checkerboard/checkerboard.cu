@@ -628,3 +628,17 @@ extern "C" __global__ void cb_store(const cb_vector *coordinate, const uint32_t 
         cb_put(positions, (long long)home.walker * particles + i, to);
     }
 }
+
+/* The slot of each particle in its cell, [walkers][particles]. With CB_IDS. */
+extern "C" __global__ void cb_find_slots(const cb_vector *coordinate, const uint32_t *id,
+                                         const uint8_t *count, const long long *origin,
+                                         long long particles, uint8_t *slots)
+{
+    cb_home home;
+    plugmc_wait();
+    if (!cb_find_home(&home, count, origin)) return;
+    for (int k = 0; k < home.n; k++) {
+        const size_t slot = home.slot + CB_PITCH * k;
+        slots[home.walker * particles + cb_id(coordinate[slot], id, slot)] = (uint8_t)k;
+    }
+}

@@ -123,6 +123,7 @@ typedef struct device_arrays {
     plugmc_device_pointer origin, plans, base, conditions, counts, trouble, offset;
     plugmc_device_pointer saved_origin, saved_counts; /* of the snapshot */
     plugmc_device_pointer widths; /* double [3]: of the cells of the first walker */
+    plugmc_device_pointer slots;  /* of particles in their cells; 0 until they are archived */
     /* Conditions, and an answer a walker; 0 until a box is proposed. */
     plugmc_device_pointer proposed;
     void *packed, *uploaded; /* conditions for the device, and as they are there */
@@ -132,7 +133,7 @@ typedef struct device_arrays {
 typedef struct sweep_kernels {
     plugmc_kernel *enter, *fill, *touch; /* NULL until they are needed */
     plugmc_kernel *count, *place;        /* and these */
-    plugmc_kernel *plan, *advance, *subsweep, *shift, *sweep, *number, *store;
+    plugmc_kernel *plan, *advance, *subsweep, *shift, *sweep, *number, *store, *slots;
     plugmc_kernel *carry; /* of bodies where several processes sweep a walker */
 } sweep_kernels;
 
@@ -313,10 +314,12 @@ int grow(checkerboard *, const plugmc_host *);
 
 /* ---- positions.c: positions in and out -------------------------------------------------------- */
 
+/* Whether particles have cores, whatever the box. */
+int cores(const checkerboard *);
 /* Whether touching particles are parted when they are taken: see part_touching. */
 static inline int parts_touching(const checkerboard *me)
 {
-    return !CB_BODIES && !me->each.boxes_change && !me->each.counts_change;
+    return !CB_BODIES && !me->each.boxes_change && !me->each.counts_change && cores(me);
 }
 
 int load_cells(checkerboard *, const plugmc_host *, const double *positions);
@@ -440,6 +443,8 @@ int upload_conditions(checkerboard *, const plugmc_host *);
 int rebuild_on_device(checkerboard *, const plugmc_host *);
 int upload_state(checkerboard *, const plugmc_host *);
 int download_state(checkerboard *, const plugmc_host *);
+/* What find_slots finds, without the cells on the host. */
+int find_slots_on_gpu(checkerboard *, const plugmc_host *, uint8_t *slots);
 /* As sweep_or_grow. */
 int sweep_on_gpu(checkerboard *, const plugmc_host *, uint64_t first, uint64_t n);
 /* Ends the run if disks overlapped when this was asked last. */

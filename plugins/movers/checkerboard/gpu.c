@@ -182,6 +182,7 @@ static int build_on_device(checkerboard *me, const plugmc_host *host)
         TRY(host->gpu->kernel(host->context, &text, "cb_carry", &me->kernels.carry));
     TRY(host->gpu->kernel(host->context, &text, "cb_number", &me->kernels.number));
     TRY(host->gpu->kernel(host->context, &text, "cb_store", &me->kernels.store));
+    TRY(host->gpu->kernel(host->context, &text, "cb_find_slots", &me->kernels.slots));
     TRY(allocate_on_device(me, host, &me->device.now));
     TRY(allocate_on_device(me, host, &me->device.next));
     TRY(host->gpu->allocate(host->context, me->cells.ids ? 4 : sizeof(uint32_t) * cells,

@@ -287,8 +287,7 @@ static int describe_tables(checkerboard *me, const plugmc_host *host)
                             "no memory for the kernel's tables");
 }
 
-/* Whether particles have cores, whatever the box. */
-static int cores(const checkerboard *me)
+int cores(const checkerboard *me)
 {
     int any = 0;
     for (int i = 0; i < me->cells.species * me->cells.species; i++)

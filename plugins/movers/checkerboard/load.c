@@ -1,4 +1,4 @@
-/* load.c: positions that are on the device into cells there, see load.cu. */
+/* load.c: positions that are on the device into cells there, see load.cu; and the slots that they have come to. */
 #include "checkerboard.h"
 
 static int build(checkerboard *me, const plugmc_host *host)
@@ -79,4 +79,20 @@ int load_on_gpu(checkerboard *me, const plugmc_host *host, plugmc_device_pointer
     *loaded = !trouble.overflow && !trouble.touching;
     return *loaded ? PLUGMC_OK
                    : gpu->fill(host->context, me->device.trouble, 0, sizeof(cb_trouble));
+}
+
+int find_slots_on_gpu(checkerboard *me, const plugmc_host *host, uint8_t *slots)
+{
+    const plugmc_gpu *gpu = host->gpu;
+    const size_t bytes = (size_t)me->cells.walkers * (size_t)me->system->particles;
+    const int64_t cells =
+        (int64_t)me->cells.m[0] * me->cells.m[1] * me->cells.m[2] * me->cells.walkers;
+    const uint32_t grid[3] = {blocks_for(cells, 128), 1, 1}, block[3] = {128, 1, 1};
+    long long particles = me->system->particles;
+    if (!me->device.slots) TRY(gpu->allocate(host->context, bytes, &me->device.slots));
+    void *arguments[] = {&me->device.now.coordinate, &me->device.now.id, &me->device.now.count,
+                         &me->device.origin,         &particles,         &me->device.slots};
+    TRY(gpu->fill(host->context, me->device.slots, 0, bytes));
+    TRY(gpu->launch(host->context, me->kernels.slots, grid, block, 0, arguments));
+    return gpu->download(host->context, slots, me->device.slots, bytes);
 }

@@ -42,6 +42,33 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
     return overlaps;
 }
 
+/* Pushes particles of a walker that overlap apart by a quantum; returns how many there were. */
+static int64_t part_once(checkerboard *me, int w)
+{
+    int64_t touching = 0;
+    for (int z = 0; z < me->cells.m[2]; z++)
+        for (int y = 0; y < me->cells.m[1]; y++)
+            for (int x = 0; x < me->cells.m[0]; x++) {
+                int64_t word = word_of(me, x, y, z);
+                for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
+                    float at[3] = {0}, away[3] = {0}, *v[3];
+                    for (int a = 0; a < me->cells.dimension; a++) {
+                        v[a] = me->now.coordinate + w * me->cells.walker + a * me->cells.axis +
+                               place_of(me, word, k);
+                        at[a] = *v[a];
+                    }
+                    if (!cell_overlaps(me, &me->each.of[w], w, x, y, z, k, at, away)) continue;
+                    touching++;
+                    for (int a = 0; a < me->cells.dimension; a++) {
+                        float moved =
+                            at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
+                        if (moved >= -0.5f && moved < 0.5f) *v[a] = moved;
+                    }
+                }
+            }
+    return touching;
+}
+
 /* Rounding to quanta may bring touching particles to overlap by 1e-7: they are pushed apart by
  * single quanta.
  *
@@ -52,39 +79,24 @@ static int cell_overlaps(const checkerboard *me, const conditions *of, int walke
  * that one of them makes. */
 static int part_touching(checkerboard *me, const plugmc_host *host)
 {
+    int first = me->cells.walkers; /* that cannot be parted */
+    int64_t left = 0;
+#pragma omp parallel for schedule(dynamic) num_threads(me->system->threads)
     for (int w = 0; w < me->cells.walkers; w++) {
         int64_t touching = 1;
-        for (int pass = 0; touching && pass < 1000; pass++) {
-            touching = 0;
-            for (int z = 0; z < me->cells.m[2]; z++)
-                for (int y = 0; y < me->cells.m[1]; y++)
-                    for (int x = 0; x < me->cells.m[0]; x++) {
-                        int64_t word = word_of(me, x, y, z);
-                        for (int k = 0; k < me->now.count[w * me->cells.plane + word]; k++) {
-                            float at[3] = {0}, away[3] = {0}, *v[3];
-                            for (int a = 0; a < me->cells.dimension; a++) {
-                                v[a] = me->now.coordinate + w * me->cells.walker +
-                                       a * me->cells.axis + place_of(me, word, k);
-                                at[a] = *v[a];
-                            }
-                            if (!cell_overlaps(me, &me->each.of[w], w, x, y, z, k, at, away))
-                                continue;
-                            touching++;
-                            for (int a = 0; a < me->cells.dimension; a++) {
-                                float moved =
-                                    at[a] + (away[a] > 0) * CB_QUANTUM - (away[a] < 0) * CB_QUANTUM;
-                                if (moved >= -0.5f && moved < 0.5f) *v[a] = moved;
-                            }
-                        }
-                    }
+        for (int pass = 0; touching && pass < 1000; pass++) touching = part_once(me, w);
+        if (!touching) continue;
+#pragma omp critical
+        if (w < first) {
+            first = w;
+            left = touching;
         }
-        if (touching)
-            return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                              "the starting positions of walker %d are so dense that rounding to "
-                              "%.1e of a cell makes %lld particles overlap",
-                              w, (double)CB_QUANTUM, (long long)touching);
     }
-    return PLUGMC_OK;
+    if (!left) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "the starting positions of walker %d are so dense that rounding to "
+                      "%.1e of a cell makes %lld particles overlap",
+                      first, (double)CB_QUANTUM, (long long)left);
 }
 
 int any_overlap(const checkerboard *me, int w, const conditions *of)
@@ -149,6 +161,7 @@ static int fill_cells(checkerboard *me, const double *positions)
     const int64_t particles = me->system->particles;
     int largest = 0;
     memset(me->now.count, 0, count_bytes(me));
+#pragma omp parallel for schedule(static) num_threads(me->system->threads) reduction(max : largest)
     for (int w = 0; w < me->cells.walkers; w++) {
         for (int64_t i = 0; i < particles; i++) {
             const double *position = &positions[3 * (w * particles + i)];
