@@ -5,7 +5,7 @@
     water_numbers.py starts TO.h5md FILE.xyz...   one file of configurations, a walker each: [initial] file of a run with windows
     water_numbers.py join REFERENCE.csv SHARE FILE.npz...
 
-`join` leaves the first SHARE of the blocks of each run out (0.2, say) and takes the counts of all runs together, whatever numbers they have been
+`join` leaves the first SHARE of the blocks of each run out (0.2, say) and takes the steps of all runs together, whatever numbers they have been
 at. It prints N; ln p and its error at the activity of the runs; the same at the activity where both phases have the same weight; the reference, which
 is of this kind, its error, and z, normalised to the numbers that both have; then what the runs say of each other.
 """
@@ -69,14 +69,17 @@ def read(path, share):
     return numbers, numpy.array([part.sum(axis=0) for part in numpy.array_split(sums, BLOCKS)])
 
 
-def steps(sums):
-    """ln p(N + 1) - ln p(N) [bins - 1]"""
-    nowhere = (sums[:-1, UP] == 0) | (sums[1:, DOWN] == 0)
-    if nowhere.any():
-        sys.exit(f"no trials lead on from bin {nowhere.argmax()} of {len(sums)} in a run or a part of it: a longer run is needed")
-    up = sums[:-1, UP] / sums[:-1, UP_TRIALS]
-    down = sums[1:, DOWN] / sums[1:, DOWN_TRIALS]
-    return numpy.log(up) - numpy.log(down)
+def steps(runs):
+    """ln p(N + 1) - ln p(N) [bins - 1] from counts [runs][bins][4]: the mean of the runs' own. Counts of runs with other trial moves must not be
+    added: with more trial positions more is accepted both ways, and where one run has been at N and hardly at N + 1 the sum of both is off."""
+    up, down = runs[:, :-1, UP], runs[:, 1:, DOWN]
+    led = (up > 0) & (down > 0)
+    if not led.any(axis=0).all():
+        sys.exit(f"no trials lead on from bin {led.any(axis=0).argmin()} of {runs.shape[1]} in a run or a part of it: a longer run is needed")
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        rise = numpy.log(up / runs[:, :-1, UP_TRIALS]) - numpy.log(down / runs[:, 1:, DOWN_TRIALS])
+        weight = numpy.where(led, up * down / (up + down), 0)
+    return (weight * numpy.where(led, rise, 0)).sum(axis=0) / weight.sum(axis=0)
 
 
 def normalised(of_steps, known, cut=None):
@@ -95,8 +98,8 @@ def normalised(of_steps, known, cut=None):
     return ln_p - top - numpy.log(numpy.exp(ln_p[:known] - top).sum()), shift
 
 
-def all_together(runs, first, last):
-    """Counts [runs BLOCKS][bins][4] of all runs, 0 where one has not been."""
+def side_by_side(runs, first, last):
+    """Counts [runs][BLOCKS][bins][4], 0 where a run has not been."""
     counts = numpy.zeros((len(runs), BLOCKS, last - first + 1, 4))
     led = numpy.zeros(last - first + 1, bool)  # to the next number
     for r, (numbers, sums) in enumerate(runs):
@@ -106,18 +109,24 @@ def all_together(runs, first, last):
     if not led[:-1].all():
         end = first + int(led.argmin())
         sys.exit(f"no run leads from N = {end} to {min(int(r[0][0]) for r in runs if r[0][0] > end)}")
-    return counts.reshape(-1, last - first + 1, 4)
+    return counts
 
 
 def join(counts, known, cut=None):
-    """ln p, its error by the jackknife over blocks, and the shift of ln z and its error."""
-    all_of = counts.sum(axis=0)
+    """ln p, its error by the jackknife over blocks of each run, and the shift of ln z and its error."""
+    all_of = counts.sum(axis=1)
     ln_p, shift = normalised(steps(all_of), known, cut)
-    without = [normalised(steps(all_of - block), known, cut) for block in counts]
+    without = []
+    for r, blocks in enumerate(counts):
+        for block in blocks:
+            rest = all_of.copy()
+            rest[r] -= block
+            without.append(normalised(steps(rest), known, cut))
     off = numpy.array([w[0] for w in without]) - ln_p
     of_shift = numpy.array([w[1] for w in without]) - shift
-    # a block that has not been at a number leaves everything there as it is, so runs need not be equally long
-    return ln_p, numpy.sqrt((off ** 2).sum(axis=0)), shift, numpy.sqrt((of_shift ** 2).sum())
+    # of a run of n blocks leaving one out changes its mean by 1 / (n - 1) of that block's deviation
+    factor = (BLOCKS - 1) / BLOCKS
+    return ln_p, numpy.sqrt(factor * (off ** 2).sum(axis=0)), shift, numpy.sqrt(factor * (of_shift ** 2).sum())
 
 
 def compare_runs(runs, width):
@@ -129,9 +138,9 @@ def compare_runs(runs, width):
             if at < 0 or at + width >= len(numbers):
                 continue
             part = sums[:, at:at + width + 1]
-            rise = steps(part.sum(axis=0)).sum()
-            off = numpy.array([steps(part.sum(axis=0) - block).sum() for block in part]) - rise
-            found.append((rise, numpy.sqrt((off ** 2).sum())))
+            rise = steps(part.sum(axis=0)[None]).sum()
+            off = numpy.array([steps((part.sum(axis=0) - block)[None]).sum() for block in part]) - rise
+            found.append((rise, numpy.sqrt((BLOCKS - 1) / BLOCKS * (off ** 2).sum())))
         text = "  ".join(f"{rise:.4f}({error:.4f})" for rise, error in found)
         if len(found) > 1 and min(error for _, error in found) > 0:
             weights = numpy.array([1 / error ** 2 for _, error in found])
@@ -155,7 +164,7 @@ def main():
     known = sum(n in there for n in range(first, last + 1))
     others = numpy.array([there[n] for n in range(first, first + known)])
     minimum = others[20:180, 0].argmin() + 20 if first == 0 and known > 200 else None  # between the two phases
-    counts = all_together(runs, first, last)
+    counts = side_by_side(runs, first, last)
     ln_p, error, _, _ = join(counts, known)
     of_two, of_two_error, shift, of_shift = join(counts, known, minimum)
     ours = (of_two, of_two_error) if minimum is not None else (ln_p, error)

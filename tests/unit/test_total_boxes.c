@@ -315,6 +315,40 @@ static void moves_go_on_in_a_new_box(void **state)
     }
 }
 
+/* Every walker has the same bits, those of trial moves too, whether a thread has walkers to itself, as up to four
+ * threads have of four walkers, or all threads look at one. */
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        sum s;
+        plugmc_box boxes[WALKERS];
+        double r[WALKERS * NUMBERS], first[WALKERS], place[3] = {0.3, 0.2, 0.1};
+        found by_one;
+        if (kinds[k].grid) continue;
+        sum_new(&s, &kinds[k], NULL, WALKERS, PLUGMC_CHANGED_BOX);
+        make_boxes(&s, boxes);
+        random_places(boxes, 19, r);
+        const plugmc_view view = {.size = sizeof view, .positions = r, .box = boxes};
+        for (int threads = 1; threads < 7; threads++) {
+            s.bench.system.threads = threads;
+            const found all = find(&s, boxes, r);
+            if (threads == 1) by_one = all;
+            assert_memory_equal(&all, &by_one, sizeof all);
+            bench_expect(&s.bench, s.total->start(s.instance, &view));
+            for (int w = 0; w < WALKERS; w++) {
+                double change = 0;
+                bench_expect(&s.bench, s.total->change(s.instance, w, 5, place, &change));
+                bench_expect(&s.bench, s.total->settle(s.instance, w, 0));
+                if (threads == 1) first[w] = change;
+                assert_memory_equal(&change, &first[w], sizeof change);
+                assert_true(fabs(change) > 1e-6);
+            }
+        }
+        sum_end(&s);
+    }
+}
+
 /* ---- Accuracy -------------------------------------------------------------------------------- */
 
 /* The largest box that is taken, in units of the start's edges. */
@@ -469,6 +503,7 @@ static void kernels_for_boxes_of_walkers_compile(void **state)
 TEST_MAIN(cmocka_unit_test(walkers_have_the_sums_of_their_boxes),
           cmocka_unit_test(the_virial_is_the_change_with_the_box),
           cmocka_unit_test(forces_are_the_gradient), cmocka_unit_test(moves_go_on_in_a_new_box),
+          cmocka_unit_test(threads_do_not_matter),
           cmocka_unit_test(a_box_that_is_too_large_ends_the_run),
           cmocka_unit_test(waves_suffice_for_boxes_that_grow),
           cmocka_unit_test(kernels_for_boxes_of_walkers_compile))

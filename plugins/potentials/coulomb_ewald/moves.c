@@ -31,30 +31,29 @@ static const double *weights_now(const ewald_sum *s, int32_t walker)
 }
 
 /* Keeps a walker's box and the weights in it. */
-static int take_box(ewald_sum *s, const plugmc_box *box, int32_t walker)
+static void take_box(ewald_sum *s, const plugmc_box *box, int32_t walker)
 {
     const spectrum *in;
-    if (!s->other.box) return PLUGMC_OK;
-    const int code = spectrum_of(s, box, walker, &in);
-    if (code) return code;
+    if (!s->other.box) return;
+    spectrum_of(s, box, &in);
     s->other.box[walker] = *box;
     if (in == &s->other.spectrum)
         memcpy(s->other.own_weight + walker * s->waves, in->weight,
                (size_t)s->waves * sizeof *in->weight);
-    return PLUGMC_OK;
+}
+
+static int start_walker(ewald_sum *s, const void *what, int32_t w)
+{
+    const plugmc_view *view = what;
+    take_box(s, box_of(s, view, w), w);
+    take_phases(s, box_now(s, w), view->positions + 3 * w * s->system->particles);
+    return structure_factors(s, structure_of(s, w));
 }
 
 int ewald_sum_start(ewald_sum *s, const plugmc_view *view)
 {
     const int64_t n = 3 * s->system->particles;
-    const int32_t walkers = plugmc_walkers_of(view, s->system);
-    int code = all_finite(s, view);
-    for (int32_t w = 0; w < walkers && !code; w++) {
-        code = take_box(s, box_of(s, view, w), w);
-        if (code) return code;
-        take_phases(s, box_now(s, w), view->positions + w * n);
-        code = structure_factors(s, structure_of(s, w));
-    }
+    const int code = ewald_each_walker(s, view, start_walker, view);
     memcpy(s->single.positions, view->positions,
            (size_t)(n * s->system->walkers) * sizeof *s->single.positions);
     if (s->single.count)
@@ -306,9 +305,11 @@ int ewald_sum_archive(ewald_sum *s, plugmc_archive *archive)
 int ewald_sum_weights(ewald_sum *s, const plugmc_box *box, int32_t walker, double *weight)
 {
     const spectrum *in;
-    const int code = spectrum_of(s, box, walker, &in);
-    if (!code) memcpy(weight, in->weight, (size_t)s->waves * sizeof *weight);
-    return code;
+    const int code = s->other.box ? waves_suffice(s, box, walker) : PLUGMC_OK;
+    if (code) return code;
+    spectrum_of(s, box, &in);
+    memcpy(weight, in->weight, (size_t)s->waves * sizeof *weight);
+    return PLUGMC_OK;
 }
 
 double ewald_sum_of_counts(const ewald_sum *s, const plugmc_box *box, const int64_t *count)

@@ -16,6 +16,9 @@
 
 #include "sum_parts.h"
 
+/* A thread that has a walker to itself asks for no others. */
+static int threads_of(const ewald_sum *s) { return s->alone ? 1 : s->system->threads; }
+
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
 /* Of those that are there: where numbers change the others have no place. */
@@ -43,7 +46,7 @@ double fractional(const plugmc_box *box, const double r[3], int d)
 void take_phases(const ewald_sum *s, const plugmc_box *box, const double *positions)
 {
     const int64_t n = s->system->particles;
-#pragma omp parallel for schedule(static) num_threads(s->system->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_of(s))
     for (int64_t i = 0; i < n; i++)
         for (int d = 0; d < 3; d++) {
             double *re = s->phase[d].re + i, *im = s->phase[d].im + i;
@@ -118,7 +121,7 @@ static PLUGMC_TARGETS void row_factors(const ewald_sum *s, const row *row, doubl
 int structure_factors(const ewald_sum *s, complex_table out)
 {
     int short_of_memory = 0;
-#pragma omp parallel num_threads(s->system->threads) reduction(| : short_of_memory)
+#pragma omp parallel num_threads(threads_of(s)) reduction(| : short_of_memory)
     {
         double *plane = malloc((size_t)s->system->particles * 2 * sizeof *plane);
         short_of_memory = plane == NULL;
@@ -127,9 +130,7 @@ int structure_factors(const ewald_sum *s, complex_table out)
             if (plane) row_factors(s, &s->rows[r], plane, out);
         free(plane);
     }
-    return short_of_memory ? s->host->fail(s->host->context, PLUGMC_ERROR_MEMORY,
-                                           "no memory for the phases of the particles")
-                           : PLUGMC_OK;
+    return short_of_memory ? PLUGMC_ERROR_MEMORY : PLUGMC_OK;
 }
 
 /* ---- Boxes ----------------------------------------------------------------------------------- */
@@ -147,7 +148,7 @@ void weigh_waves(const ewald_sum *s, const plugmc_box *box, spectrum *out)
 {
     const double alpha = s->alpha, factor = 2 * 2 * M_PI * s->bjerrum_length / box->volume;
     out->back = background(s, box);
-#pragma omp parallel for schedule(static) num_threads(s->system->threads)
+#pragma omp parallel for schedule(static) num_threads(threads_of(s))
     for (int64_t w = 0; w < s->waves; w++) {
         double k[3];
         wave_vector(box, s->wave[w], k);
@@ -225,16 +226,12 @@ int waves_suffice(const ewald_sum *s, const plugmc_box *box, int32_t walker)
         walker, box->volume, s->system->box.volume, error, s->other.allowed, set);
 }
 
-/* The waves in a walker's box, which live until the next call. */
-int spectrum_of(ewald_sum *s, const plugmc_box *box, int32_t walker, const spectrum **out)
+void spectrum_of(ewald_sum *s, const plugmc_box *box, const spectrum **out)
 {
     *out = &s->common;
-    if (!s->other.box || !is_new(s, box)) return PLUGMC_OK;
-    const int code = waves_suffice(s, box, walker);
-    if (code) return code;
+    if (!s->other.box || !is_new(s, box)) return;
     weigh_waves(s, box, &s->other.spectrum);
     *out = &s->other.spectrum;
-    return PLUGMC_OK;
 }
 
 /* ---- Whole configurations -------------------------------------------------------------------- */
@@ -324,37 +321,35 @@ static PLUGMC_TARGETS void add_block_forces(const ewald_sum *s, const spectrum *
 static void add_forces(const ewald_sum *s, const spectrum *in, double *forces)
 {
     const int64_t n = s->system->particles;
-#pragma omp parallel for schedule(dynamic) num_threads(s->system->threads)
+#pragma omp parallel for schedule(dynamic) num_threads(threads_of(s))
     for (int64_t begin = 0; begin < n; begin += BLOCK)
         add_block_forces(s, in, begin, n - begin < BLOCK ? (int)(n - begin) : BLOCK, forces);
 }
 
-static int energy_on_host(ewald_sum *s, const plugmc_total_request *request)
+/* That of a walker, and what else was asked for. */
+static int energy_of_walker(ewald_sum *s, const void *what, int32_t w)
 {
+    const plugmc_total_request *request = what;
     const int64_t n = 3 * s->system->particles;
-    const double *positions = request->view->positions;
-    const int32_t species = s->system->species_count,
-                  walkers = plugmc_walkers_of(request->view, s->system);
-    int code = all_finite(s, request->view);
-    for (int32_t w = 0; w < walkers && !code; w++) {
-        const plugmc_box *box = box_of(s, request->view, w);
-        const spectrum *in;
-        code = spectrum_of(s, box, w, &in);
-        if (code) return code;
-        take_phases(s, box, positions + w * n);
-        code = structure_factors(s, s->fresh);
-        if (code) return code;
-        add_energy(s, in, s->numbers_change ? request->view->count + w * species : NULL,
-                   request->energy ? request->energy + w : NULL,
-                   request->virial ? request->virial + 3 * w : NULL);
-        if (request->forces) add_forces(s, in, request->forces + w * n);
-    }
-    return code;
+    const plugmc_box *box = box_of(s, request->view, w);
+    const spectrum *in;
+    spectrum_of(s, box, &in);
+    take_phases(s, box, request->view->positions + w * n);
+    const int code = structure_factors(s, s->fresh);
+    if (code) return code;
+    add_energy(s, in,
+               s->numbers_change ? request->view->count + w * s->system->species_count : NULL,
+               request->energy ? request->energy + w : NULL,
+               request->virial ? request->virial + 3 * w : NULL);
+    if (request->forces) add_forces(s, in, request->forces + w * n);
+    return PLUGMC_OK;
 }
 
 int ewald_sum_energy(ewald_sum *s, const plugmc_total_request *request)
 {
-    return request->view->on_device ? ewald_device_energy(s, request) : energy_on_host(s, request);
+    return request->view->on_device
+               ? ewald_device_energy(s, request)
+               : ewald_each_walker(s, request->view, energy_of_walker, request);
 }
 
 /* Boxes that change are looked at by the host, counts are sent by it. */

@@ -1,5 +1,5 @@
-/* What the files of an Ewald sum share: sum.c (whole configurations), moves.c (what one trial move changes),
- * prepare.c, device.c (whole configurations on a GPU). */
+/* What the files of an Ewald sum share: sum.c (whole configurations), walkers.c (by which threads), moves.c (what one trial
+ * move changes), prepare.c, device.c (whole configurations on a GPU). */
 #ifndef PLUGMC_EWALD_SUM_PARTS_H
 #define PLUGMC_EWALD_SUM_PARTS_H
 
@@ -83,6 +83,7 @@ struct ewald_sum {
     complex_table fresh;    /* [waves] S of the walker at hand */
     single_moves single;
     other_boxes other;
+    int alone;                   /* 1: of a thread that has walkers to itself, see walkers.c */
     struct ewald_device *device; /* NULL until an energy is asked for in device memory */
 };
 
@@ -91,6 +92,7 @@ struct ewald_sum {
 int all_finite(const ewald_sum *, const plugmc_view *);
 double fractional(const plugmc_box *, const double r[3], int d);
 void take_phases(const ewald_sum *, const plugmc_box *, const double *positions);
+/* From the phases that have been taken. It fails without a sentence, and for want of memory alone. */
 int structure_factors(const ewald_sum *, complex_table out);
 double sum_of_lanes(const double lane[LANES]);
 void wave_vector(const plugmc_box *, const int32_t n[3], double k[3]);
@@ -100,8 +102,8 @@ const plugmc_box *box_of(const ewald_sum *, const plugmc_view *, int32_t walker)
 int is_new(const ewald_sum *, const plugmc_box *);
 /* What is left out where the waves end, relative to the forces. */
 double error_beyond(const ewald_sum *, double k);
-/* The waves in a walker's box, which live until the next call. */
-int spectrum_of(ewald_sum *, const plugmc_box *, int32_t walker, const spectrum **out);
+/* The waves in a walker's box, which live until the next call. Whether they suffice has been looked at. */
+void spectrum_of(ewald_sum *, const plugmc_box *, const spectrum **out);
 /* Sum of the squares of the charges, and of the charges, of these numbers of particles [species]. */
 void charges_of(const ewald_sum *, const int64_t *count, double *squares, double *net);
 double self_energy(const ewald_sum *, double squares);
@@ -111,6 +113,14 @@ double excluded_energy(const ewald_sum *, const int64_t *count);
 double background(const ewald_sum *, const plugmc_box *);
 /* Fails, and says so, where a walker's box has outgrown the waves. */
 int waves_suffice(const ewald_sum *, const plugmc_box *, int32_t walker);
+
+/* ---- walkers.c ---- */
+
+/* What is done with one walker; `what` is for it. It fails without a sentence, and for want of memory alone. */
+typedef int walker_task(ewald_sum *, const void *what, int32_t walker);
+
+/* The same for all walkers of a configuration, which is examined before, some of them at a time. */
+int ewald_each_walker(ewald_sum *, const plugmc_view *, walker_task *, const void *what);
 
 /* ---- device.c ---- */
 
