@@ -58,6 +58,7 @@ static void stretch(plugmc_box *box, const double factor[3])
     }
 }
 
+/* In: v->log_ratio[w] is the step of the walker. */
 static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
                     int32_t w, const plugmc_box *now)
 {
@@ -66,7 +67,7 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
     const double u = plugmc_uniform_double(random.word[0], random.word[1]);
     const int dimension = now->dimension;
     const int edge = (int)plugmc_below(random.word[2], (uint32_t)dimension);
-    const double amount = plugmc_hamiltonian_of(host)->step(host->context, 0, w) * (2 * u - 1);
+    const double amount = v->log_ratio[w] * (2 * u - 1);
     double factor[3] = {1, 1, 1};
     v->box[w] = *now;
     v->log_ratio[w] = amount;
@@ -87,14 +88,29 @@ static void propose(const volume *v, const plugmc_host *host, uint64_t sweep, ui
         plugmc_scale_box(&v->box[w], factor);
 }
 
+/* Few are done before other threads have begun. */
+enum { FEW_WALKERS = 256 };
+
+static void propose_all(const volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial,
+                        const plugmc_box *now)
+{
+    const plugmc_system *system = host->system;
+    const plugmc_hamiltonian *h = plugmc_hamiltonian_of(host);
+    const int threads = system->walkers < FEW_WALKERS ? 1 : system->threads;
+    const double step = h->step(host->context, 0, 0);
+    for (int32_t w = 0; w < system->walkers; w++)
+        v->log_ratio[w] = system->rungs == 1 ? step : h->step(host->context, 0, w);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int32_t w = 0; w < system->walkers; w++) propose(v, host, sweep, trial, w, now + w);
+}
+
 static int try_boxes(volume *v, const plugmc_host *host, uint64_t sweep, uint32_t trial)
 {
     const plugmc_system *system = host->system;
     void *now = NULL;
     int code =
         host->state->array(host->state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ, &now, NULL);
-    for (int32_t w = 0; w < system->walkers && !code; w++)
-        propose(v, host, sweep, trial, w, (plugmc_box *)now + w);
+    if (!code) propose_all(v, host, sweep, trial, now);
     const plugmc_changes changes = {.size = sizeof changes,
                                     .kind = PLUGMC_RESCALED,
                                     .per_walker = 1,

@@ -193,6 +193,39 @@ test_pressure_with_couplings_is_the_one_imposed()
     near pressure.pressure 0.7 0.02
 }
 
+# So many that threads share what is proposed, compared and decided, on a ladder with steps of their own.
+many_walkers()
+{
+    boxes 2 12 0.7 1 6 20 <<-END
+	[potential lennard_jones]
+	epsilon = 1
+	cutoff = 1.5
+	[ladder]
+	vary = run.pressure
+	values = 0.6 0.8
+	[mover exchange]
+	END
+    change 's/^walkers = 2/walkers = 600/; s/^equilibrate = .*/equilibrate = 20/; s/^step = 0.1/&\ntarget_acceptance = 0.4/'
+    must run sim.ini --set run.threads=1
+}
+
+test_boxes_of_many_walkers_by_any_number_of_threads()
+{
+    many_walkers
+    must run sim.ini --set run.threads=3 --set run.output=threads.h5
+    same_chain sim.h5 threads.h5
+}
+
+test_boxes_of_many_walkers_on_a_gpu()
+{
+    gpu
+    many_walkers
+    must run sim.ini --set run.threads=3 --set run.device=gpu --set run.output=gpu.h5
+    for what in movers checkpoint/positions; do
+        h5diff sim.h5 gpu.h5 /plugmc/$what >"$out" 2>&1 || fail "$what differ"
+    done
+}
+
 # Where pair energies jump the pressure has a part of its own, in each direction: at a cutoff, with and without what is
 # beyond it; at the edges of wells between hard cores; where tables begin and end; rung by rung. Left out, or taken for
 # that of g = 1, the means are wrong by 7 and more standard errors.

@@ -163,6 +163,14 @@ void changes_weigh(const hamiltonian *h, const plugmc_changes *c, int32_t w, int
     c->delta[p] = sum;
 }
 
+enum { FEW_WALKERS = 256 };
+
+int hamiltonian_threads(const hamiltonian *h)
+{
+    const plugmc_system *system = h->system;
+    return system->walkers < FEW_WALKERS || system->threads < 1 ? 1 : system->threads;
+}
+
 /* ---- Another box --------------------------------------------------------------------------------- */
 
 /* Where running energies are less certain than that in -ln p, fresh sums are made at once. */
@@ -181,23 +189,27 @@ bool hamiltonian_finds_box_too_small(const hamiltonian *h, const plugmc_box *box
  * with a bound on its shapes that nobody has asked for. */
 static int check_boxes(const hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
+    const int threads = hamiltonian_threads(h);
+    int32_t first = c->walkers; /* that has such a box */
+#pragma omp parallel for num_threads(threads) reduction(min : first) if (threads > 1)
     for (int32_t w = 0; w < c->walkers; w++) {
-        const plugmc_box *box = &c->box[w];
-        if (hamiltonian_finds_box_too_small(h, box))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d would have a volume of %g, and half of it would be less than the "
-                "range of a potential%s: begin with a larger box, or choose a smaller cutoff",
-                w, box->volume, h->system->molecules ? " or a molecule" : "");
-        if (h->looks_far && !finds_nearest_images(box))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "the box of walker %d is too skewed to find nearest images: its heights are "
-                "%g, %g and %g, the lengths of its lattice vectors %g, %g and %g",
-                w, plugmc_height(box, 0), plugmc_height(box, 1), plugmc_height(box, 2),
-                box->length[0], box->length[1], box->length[2]);
+        const bool fits = !hamiltonian_finds_box_too_small(h, &c->box[w]) &&
+                          (!h->looks_far || finds_nearest_images(&c->box[w]));
+        if (!fits && w < first) first = w;
     }
-    return PLUGMC_OK;
+    if (first == c->walkers) return PLUGMC_OK;
+    const plugmc_box *box = &c->box[first];
+    if (hamiltonian_finds_box_too_small(h, box))
+        return host->fail(
+            host->context, PLUGMC_ERROR_INPUT,
+            "the box of walker %d would have a volume of %g, and half of it would be less than the "
+            "range of a potential%s: begin with a larger box, or choose a smaller cutoff",
+            first, box->volume, h->system->molecules ? " or a molecule" : "");
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "the box of walker %d is too skewed to find nearest images: its heights are "
+                      "%g, %g and %g, the lengths of its lattice vectors %g, %g and %g",
+                      first, plugmc_height(box, 0), plugmc_height(box, 1), plugmc_height(box, 2),
+                      box->length[0], box->length[1], box->length[2]);
 }
 
 /* Molecules keep their shape: their first sites have gone with the box. places: [particles][3]. */
@@ -331,15 +343,18 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
     if (c->first != 0 || c->walkers != h->system->walkers || c->per_walker != 1)
         return host->fail(host->context, PLUGMC_ERROR_STATE,
                           "boxes are proposed for all walkers, one each");
+    const int threads = hamiltonian_threads(h);
     int code = check_boxes(h, host, c);
     for (int32_t w = 0; w < c->walkers && !code && !hard_cores_alone(h); w++)
         code = find_energy_before(h, host, c, w);
     if (!code) code = find_rescaled(h, host, c);
-    for (int32_t w = 0; w < c->walkers && !code; w++) {
+    if (code) return code;
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int32_t w = 0; w < c->walkers; w++) {
         compare_boxes(h, c, w);
         if (PLUGMC_HAS(c, scaled) && c->scaled) c->scaled[w] = centres_of(h, w);
     }
-    return code;
+    return PLUGMC_OK;
 }
 
 /* What was `trial` is `now`, with its energy. */

@@ -14,6 +14,12 @@ typedef struct group {
     bias_step step; /* of the first walker */
 } group;
 
+static bool proposes(const plugmc_decision *d, int32_t w)
+{
+    return hamiltonian_is_proposed(d->changes, w) ||
+           (d->also && hamiltonian_is_proposed(d->also, w));
+}
+
 /* What one set of changes does to walker w. */
 static bool add(const hamiltonian *h, const plugmc_changes *c, int32_t w, group *g, double *change)
 {
@@ -112,6 +118,42 @@ static bool is_of_all(const hamiltonian *h, const plugmc_changes *c)
            PLUGMC_HAS(c, delta) && c->delta;
 }
 
+/* What a walker can be told without the others, beside 0 and -1 of plugmc_decision.taken. */
+enum { IN_DOUBT = -2, LOST = -3 };
+
+static int64_t decided(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
+                       const group *g, bool counted)
+{
+    bool lost;
+    const bool taken = decide(h, host, d, g, counted, &lost);
+    return lost ? LOST : taken ? 0 : -1;
+}
+
+static int fail_lost(const plugmc_host *host, const plugmc_decision *d, int32_t w)
+{
+    const plugmc_not_a_number where = {
+        .size = sizeof where, .walker = w, .particle = -1, .sweep = d->sweep};
+    return host->not_a_number(host->context, &where);
+}
+
+static int32_t partner_of(const plugmc_decision *d, int32_t w)
+{
+    return d->partner ? d->partner[w] : w;
+}
+
+/* Each walker, or two partners, on its own. */
+static void decide_each(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
+                        bool counted)
+{
+    const int threads = hamiltonian_threads(h);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int32_t w = 0; w < h->system->walkers; w++) {
+        if (partner_of(d, w) < w) continue;
+        const group g = group_of(h, d, w, partner_of(d, w));
+        d->taken[w] = in_doubt(h, host, d, &g) ? IN_DOUBT : decided(h, host, d, &g, counted);
+    }
+}
+
 int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_decision *d,
                        uint32_t mover_changes, const int32_t *rungs, plugmc_counts *counts)
 {
@@ -123,25 +165,24 @@ int hamiltonian_decide(hamiltonian *h, const plugmc_host *host, const plugmc_dec
     for (int32_t w = 0; w < h->system->walkers && bias_is_of_energy(h) && !code; w++)
         bias_find_energy(h, w);
     if (code) return code;
+    decide_each(h, host, d, counted);
     for (int32_t w = 0; w < h->system->walkers; w++) {
-        const int32_t partner = d->partner ? d->partner[w] : w;
-        bool lost;
+        const int32_t partner = partner_of(d, w);
         if (partner < w) {
             d->taken[w] = d->taken[partner];
             continue;
         }
-        group g = group_of(h, d, w, partner);
-        if (in_doubt(h, host, d, &g)) code = resolve_doubt(h, host, d, &g);
-        if (code) return code;
-        const bool taken = decide(h, host, d, &g, counted, &lost);
-        const plugmc_not_a_number where = {
-            .size = sizeof where, .walker = w, .particle = -1, .sweep = d->sweep};
-        if (lost) return host->not_a_number(host->context, &where);
-        d->taken[w] = taken ? 0 : -1;
-        if (!g.proposed) continue;
+        if (d->taken[w] == IN_DOUBT) {
+            group g = group_of(h, d, w, partner);
+            code = resolve_doubt(h, host, d, &g);
+            if (code) return code;
+            d->taken[w] = decided(h, host, d, &g, counted);
+        }
+        if (d->taken[w] == LOST) return fail_lost(host, d, w);
+        if (!proposes(d, w) && !proposes(d, partner)) continue;
         plugmc_counts *own = &counts[rungs ? rungs[w] : 0];
         own->trials++;
-        own->accepted += taken;
+        own->accepted += d->taken[w] == 0;
     }
     code = settle(h, host, d->changes, d->taken);
     return code || !d->also ? code : settle(h, host, d->also, d->taken);

@@ -94,13 +94,17 @@ extern "C" __global__ void energies_rescale(uint32_t particles, uint32_t tiles,
     plugmc_place_site(kind, orientations + first, to + walker, reference, site, at);
 }
 
-/* Walkers with taken [walkers] 1 get the places. */
+/* Walkers with taken [walkers] 1 get the places and boxes that were proposed. */
 extern "C" __global__ void energies_take(uint32_t particles, uint32_t tiles, const int32_t *taken,
-                                         const double *places, double *positions)
+                                         const double *places, const plugmc_box *proposed,
+                                         double *positions, plugmc_box *boxes)
 {
     const uint32_t walker = blockIdx.x / tiles,
                    k = blockIdx.x % tiles * ENERGIES_THREADS + threadIdx.x;
-    if (k >= particles || !taken[walker]) return;
+    if (!taken[walker]) return;
+    if (k < sizeof(plugmc_box) / sizeof(double))
+        ((double *)(boxes + walker))[k] = ((const double *)(proposed + walker))[k];
+    if (k >= particles) return;
     const uint64_t at = 3 * ((uint64_t)walker * particles + k);
     for (int d = 0; d < 3; d++) positions[at + d] = places[at + d];
 }

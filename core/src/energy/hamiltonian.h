@@ -147,6 +147,8 @@ typedef struct hamiltonian {
 /* Whether the bodies of a term have energies, not only hard cores. */
 bool bodies_have_energy(const energy_term *);
 
+/* Threads for a loop that spends some 100 ns on each walker: one where there are few, who are done before others have begun. */
+int hamiltonian_threads(const hamiltonian *);
 /* Whether a pair within range may have several images in such a box. */
 bool hamiltonian_finds_box_too_small(const hamiltonian *, const plugmc_box *);
 

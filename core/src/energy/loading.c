@@ -255,7 +255,8 @@ typedef struct news {
 static news news_of(const hamiltonian *h)
 {
     news n = {false, false, false, false};
-    for (int32_t w = 0; w < h->system->walkers; w++) {
+    /* what is taken on the host is taken by walkers that are up to date */
+    for (int32_t w = 0; w < h->system->walkers && !h->stale; w++) {
         n.places |= h->walkers[w].moved;
         n.orientations |= h->walkers[w].turned;
         n.boxes |= h->walkers[w].rescaled;

@@ -374,22 +374,27 @@ int on_device_take_boxes(hamiltonian *h, const plugmc_host *host, const plugmc_b
     const plugmc_state *state = h->state;
     const int32_t walkers = h->system->walkers;
     uint32_t particles = (uint32_t)h->system->particles;
+    const int threads = hamiltonian_threads(h);
     int32_t yes[walkers], any = 0;
     double *positions;
-    void *all;
+    void *all, *there;
     for (int32_t w = 0; w < walkers; w++) any |= yes[w] = taken[w] >= 0;
     if (!any) return PLUGMC_OK;
     int code =
         plugmc_state_positions(state, PLUGMC_ON_DEVICE, PLUGMC_READ | PLUGMC_WRITE, &positions);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_DEVICE, PLUGMC_READ, &there, NULL);
+    if (!code)
+        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST,
+                            PLUGMC_READ | PLUGMC_WRITE | ON_BOTH_SIDES, &all, NULL);
     if (!code) code = host->gpu->upload(host->context, d->taken, yes, sizeof yes);
     if (!code)
-        code =
-            on_device_launch(host, d->take, (uint64_t)walkers * d->tiles, ENERGIES_THREADS,
-                             (void *[]){&particles, &d->tiles, &d->taken, &d->places, &positions});
-    if (!code)
-        code = state->array(state, PLUGMC_STATE_BOX, PLUGMC_ON_HOST, PLUGMC_READ | PLUGMC_WRITE,
-                            &all, NULL);
-    for (int32_t w = 0; w < walkers && !code; w++) {
+        code = on_device_launch(host, d->take, (uint64_t)walkers * d->tiles, ENERGIES_THREADS,
+                                (void *[]){&particles, &d->tiles, &d->taken, &d->places, &d->boxes,
+                                           &positions, &there});
+    if (code) return code;
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int32_t w = 0; w < walkers; w++) {
         walker_energy *e = &h->walkers[w];
         e->known =
             false; /* in cells that fit all boxes: their sums are no longer the same to the bit */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "energy/on_device.h"
+
 static int array(const plugmc_state *, int what, int side, int access, void **out, size_t *row);
 
 static size_t row_bytes(const plugmc_system *system, const ladder *ladder, int what)
@@ -148,8 +150,10 @@ static int array(const plugmc_state *face, int what, int side, int access, void 
     if (!code && access & PLUGMC_READ) code = bring(s, what, side);
     if (code) return code;
     if (access & PLUGMC_WRITE) {
-        a->on_host = side == PLUGMC_ON_HOST;
-        a->on_device = side == PLUGMC_ON_DEVICE;
+        if (!(access & ON_BOTH_SIDES)) {
+            a->on_host = side == PLUGMC_ON_HOST;
+            a->on_device = side == PLUGMC_ON_DEVICE;
+        }
         a->version++;
     }
     *out = side == PLUGMC_ON_HOST ? a->host : (void *)(uintptr_t)a->device;
