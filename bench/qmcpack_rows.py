@@ -90,7 +90,7 @@ class Rows:
             others = [seconds, *self.waiting]
             idle = self.options.lanes * left - sum(max(0, end - time.monotonic()) for end in self.running.values())
             share = (idle - USUAL * len(others)) / sum(min(s, left) for s in others)
-            limit = max(LEAST, min(seconds * min(1, share) if self.waiting else 2 * seconds, left))
+            limit = max(LEAST, min(min(seconds, left) * min(1, share) if self.waiting else 2 * seconds, left))
             self.running[name] = time.monotonic() + USUAL + limit
             return limit
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from estimators import densities, density_matrices, energy_densities, measured
+from estimators import densities, density_matrices, energy_densities, measured, pure
 from refused import refused
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -96,6 +96,26 @@ def optimise(program, work, text, samples):
     return source + ".ini", ""
 
 
+def variational(text):
+    """The INI file with a variational mover instead of diffusion, or None if there is none of diffusion."""
+    walked = re.search(r"\[mover diffusion\]\n(?:.+\n)*", text)
+    return walked and text.replace(walked.group(0), "[mover particle_by_particle]\nstep = 0.5\n")
+
+
+def of_paths(program, work, text, sweeps, rows):
+    """What tests of reptation look at: at ends of its paths, from the run of diffusion that was made, and in the middle,
+    extrapolated from that run and a variational one."""
+    with open(f"{work}/vmc.ini", "w") as f:
+        f.write(variational(text))
+    subprocess.run([program, "run", "vmc.ini", "--quiet", "--set", "run.output=vmc.h5", "--set", "run.sweeps=%d" % sweeps],
+                   cwd=work, check=True, capture_output=True)
+    if "density@" in rows[0]["references"]:
+        (mixed, wanted), (other, _) = densities(work, rows), densities(work, rows, "vmc.h5md")
+        return pure(mixed, other), wanted
+    found, middle = measured(f"{work}/sim.h5"), pure(measured(f"{work}/sim.h5"), measured(f"{work}/vmc.h5"))
+    return found | {f"{name}_pure": both for name, both in middle.items()}, references(rows)
+
+
 def run_one(name, rows, options):
     work = f"{options.work}/{name[:-4]}"
     links(f"{options.clone}/tests/{rows[0]['folder']}" if options.clone else TREE, work)
@@ -109,8 +129,9 @@ def run_one(name, rows, options):
     sweeps = int(re.search(r"^sweeps = (\d+)", text + "\nsweeps = 0", re.M).group(1))
     with open(f"{work}/sim.ini", "w") as f:
         f.write(text)
-    if os.path.exists(f"{work}/sim.h5"):
-        os.remove(f"{work}/sim.h5")
+    for old in ("sim.h5", "vmc.h5"):
+        if os.path.exists(f"{work}/{old}"):
+            os.remove(f"{work}/{old}")
     began = time.monotonic()
     source = "sim.ini"
     if name.endswith(".refused.ini"):
@@ -126,7 +147,7 @@ def run_one(name, rows, options):
         walked = re.search(r"\[mover diffusion\]\n(?:.+\n)*", text)
         if walked:  # it is optimised by variational runs
             with open(f"{work}/sim.ini", "w") as f:
-                f.write(text.replace(walked.group(0), "[mover particle_by_particle]\nstep = 0.5\n"))
+                f.write(variational(text))
         source, why = optimise(program, work, text, int(20000 * options.sweeps_factor))
         if not source:
             return None, time.monotonic() - began, why
@@ -134,14 +155,17 @@ def run_one(name, rows, options):
             found = open(f"{work}/{source}").read()
             with open(f"{work}/{source}", "w") as f:
                 f.write(re.sub(r"\[mover particle_by_particle\].*\n(?:.+\n)*", lambda m: walked.group(0), found))
-    done = subprocess.run([program, "run", source, "--quiet", "--set", "run.output=sim.h5", "--set",
-                           "run.sweeps=%d" % max(40, int(sweeps * options.sweeps_factor))], cwd=work, capture_output=True,
-                          text=True)
+    sweeps = max(40, int(sweeps * options.sweeps_factor))
+    done = subprocess.run([program, "run", source, "--quiet", "--set", "run.output=sim.h5", "--set", "run.sweeps=%d" % sweeps],
+                          cwd=work, capture_output=True, text=True)
     seconds = time.monotonic() - began
     with open(f"{work}/log", "w") as f:
         f.write(done.stdout + done.stderr)
     if done.returncode:
         return None, seconds, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "exit %d" % done.returncode
+    if name.endswith(("rmc.ini", "rmc_density.ini")):
+        found = of_paths(program, work, text, sweeps, rows)
+        return found, time.monotonic() - began, ""
     if "1rdm@" in rows[0]["references"] or "obdm@" in rows[0]["references"]:
         return density_matrices(work, rows), seconds, ""
     if "energydensity@" in rows[0]["references"]:

@@ -15,7 +15,10 @@ from translate import Unsupported, file_name, translate
 
 COMPARED = {"totenergy": "energy", "LocalEnergy": "energy", "kinetic": "kinetic", "Kinetic": "kinetic", "variance": "variance",
             "potential": "potential", "LocalPotential": "potential", "eeenergy": "electron_electron", "ionion": "ion_ion",
-            "localecp": "local", "nonlocalecp": "nonlocal"}
+            "localecp": "local", "nonlocalecp": "nonlocal",
+            # of paths: at their ends, and in the middle
+            "kinetic_mixed": "kinetic", "eeenergy_mixed": "electron_electron", "kinetic_pure": "kinetic_pure",
+            "potential_pure": "potential_pure", "eeenergy_pure": "electron_electron_pure"}
 
 
 # Systems of correlated sampling, with the end of the names of their scalars.

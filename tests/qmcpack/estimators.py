@@ -83,13 +83,19 @@ def averages(counts, weights, blocks=16):
     return above.sum(axis=-1) / below.sum(), each.std(axis=0, ddof=1) / math.sqrt(blocks)
 
 
-def densities(work, rows):
+def pure(mixed, variational):
+    """Twice the mixed estimates of diffusion less the variational ones, as `plugmc extrapolate --vmc` has it."""
+    return {name: (2 * value - variational[name][0], math.hypot(2 * error, variational[name][1]))
+            for name, (value, error) in mixed.items()}
+
+
+def densities(work, rows, trajectory="sim.h5md"):
     """The numbers that check_stats.py compares: electrons in each of several parts of the grid, spin by spin, with errors
     from the spread of the walkers (at least those of the counts), as {name: (mean, error)}, and QMCPACK's."""
     import h5py
     import numpy as np
     found, wanted = {}, {}
-    with h5py.File(f"{work}/sim.h5md", "r") as f:
+    with h5py.File(f"{work}/{trajectory}", "r") as f:
         names = list(f["particles"])
         walkers = [f["particles"][name]["position/value"][()] for name in names]
         weights = None

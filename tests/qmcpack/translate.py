@@ -465,7 +465,7 @@ def translate(clone, test, series, density=None, system=None):
     elif optimised:
         only = check_optimised(root, section)
         method = "vmc"
-    if method not in ("vmc", "dmc", "vmc_batch", "dmc_batch"):
+    if method not in ("vmc", "dmc", "vmc_batch", "dmc_batch", "rmc"):
         raise Unsupported("the method " + method)
     method = "derivatives" if derivatives else "opt" if optimised else "opt_dmc" if after else method[:3]
     ini = Ini()
@@ -483,10 +483,12 @@ def translate(clone, test, series, density=None, system=None):
     expansion(wave, ini, folder)
     override(wave, folder)
     jastrows(wave, ini, test.folder in INLINE or system is not None, root)
-    if not method.endswith("dmc"):
+    if not method.endswith(("dmc", "rmc")):
         ini.add("mover particle_by_particle", "step = 0.5", "target_acceptance = 0.6")
-    else:
+    else:  # ends of the paths of reptation have the distribution of walkers of diffusion
         diffusion(section, ini, up + down)
+    if method == "rmc":
+        ini.sections[0][1].insert(0, "; pure estimates: plugmc extrapolate, with a variational run")
     if only:
         ini.sections[0][1].insert(0, "; plugmc optimise --only " + only)
     asked = before[-1] if after else section
@@ -494,7 +496,7 @@ def translate(clone, test, series, density=None, system=None):
         ini.sections[0][1].insert(0, "; the state nearest to %s" % parameter(asked, "omega"))
     measured(root, ini, folder)
     if density:
-        if method not in ("vmc", "dmc"):
+        if method not in ("vmc", "dmc", "rmc"):
             raise Unsupported("densities of the method " + method)
         what = {"energydensity": "energy_density", "1rdm": "density_matrix", "obdm": "density_matrix"}.get(density["-q"], "density")
         if what == "energy_density":
@@ -503,7 +505,7 @@ def translate(clone, test, series, density=None, system=None):
             density_matrix(root, wave, ini)
         else:
             ini.add("observable trajectory", "period = 10", "format = h5md")
-        method = ("" if method == "vmc" else "dmc_") + what
+        method = ("" if method == "vmc" else method + "_") + what
     if any(t.tag == "estimator" and (t.get("type") or "") == "none" for t in root.iter()):
         raise Unsupported("no estimator")
     return ini, method + identity(ini, wave), method
