@@ -236,8 +236,13 @@ static int add_total(const energy *e, const plugmc_host *host, const views *view
                      const plugmc_term *term, double *sums)
 {
     const plugmc_total *total = term->plugin->potential->total;
+    const plugmc_view nowhere = {.size = sizeof nowhere,
+                                 .sweep = views->given->sweep,
+                                 .box = views->given->box,
+                                 .count = views->given->count};
     plugmc_total_request request = {.size = sizeof request, .view = views->on_host, .energy = sums};
-    if (!views->given->on_device || !total->on_device)
+    if (!plugmc_follows_positions(total)) request.view = &nowhere; /* for which none are brought */
+    if (!views->given->on_device || !total->on_device || !plugmc_follows_positions(total))
         return total->energy(term->instance, &request);
     const size_t bytes = (size_t)host->system->walkers * sizeof *sums;
     double *found = malloc(bytes);
@@ -321,7 +326,7 @@ static int needs_host(const energy *e, const plugmc_view *view)
 {
     for (int32_t t = 0; t < e->terms; t++) {
         const plugmc_potential *p = plugmc_term_at(e->system, e->term[t])->plugin->potential;
-        if ((p->total && !p->total->on_device) ||
+        if ((p->total && !p->total->on_device && plugmc_follows_positions(p->total)) ||
             bodies_have_energy(plugmc_term_at(e->system, e->term[t])->plugin))
             return 1;
         if (is_whole(p)) continue;
