@@ -127,8 +127,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
                 float square = 0;
 #pragma unroll
                 for (int d = 0; d < 3; d++) {
-                    const float apart =
-                        energy_apart(at[d], folded[d][32 * word + bit], length[d]);
+                    const float apart = energy_apart(at[d], folded[d][32 * word + bit], length[d]);
                     square = fmaf(apart, apart, square);
                 }
                 bits |= (square <= most ? 1u : 0u) << bit; /* not of who is at NaN */
