@@ -456,3 +456,23 @@ test_energies_of_many_particles_on_a_gpu()
     printf '[mover volume]\nstep = 0.01\n' >>sim.ini
     same_on_both
 }
+
+# Of few particles all pairs are looked at, in single precision first: also where a range is as long as the box allows.
+test_energies_of_few_particles_on_a_gpu()
+{
+    gpu
+    mixture 3 0.4 "" <<-END
+	[potential lennard_jones]
+	epsilon = 1 1.5 0.5
+	sigma = 1 0.9 0.8
+	cutoff = 3.99
+	[mover serial]
+	step = 0.3
+	[observable energy]
+	period = 5
+	END
+    change 's/^density.*/shape = rectangle\nlx = 8\nly = 9.5\nlz = 11/; s/^sweeps.*/sweeps = 40/'
+    same_on_both
+    change 's/^dimension = 3/dimension = 2/; s/^lx = 8/lx = 24/; s/^ly = 9.5/ly = 25/; /^lz/d; s/^cutoff.*/cutoff = 11/'
+    same_on_both
+}

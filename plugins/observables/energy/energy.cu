@@ -37,20 +37,21 @@ PLUGMC_FN void energy_tell(const plugmc_sums *sum, plugmc_site site, double *sum
 }
 
 #if ENERGY_SIEVE
-/* A coordinate in units of the edge, from -1/2 to 1/2: exact to 2^-25. */
-PLUGMC_FN float energy_fraction(real x, plugmc_images images, int axis)
+/* A coordinate, taken into -L/2 ... L/2: exact to 2^-25 L. */
+PLUGMC_FN float energy_folded(real x, plugmc_images images, int axis)
 {
     const real f = x * images.inverse_length[axis];
-    return (float)(f - plugmc_round(f));
+    return (float)((f - plugmc_round(f)) * images.length[axis]);
 }
 
-PLUGMC_FN float energy_nearest(float x)
+/* The distance of two of them. */
+PLUGMC_FN float energy_apart(float a, float b, float length)
 {
-    return x - __fadd_rn(__fadd_rn(x, 12582912.0f), -12582912.0f);
+    const float d = fabsf(a - b);
+    return fminf(d, length - d);
 }
 
-/* Distances between fractions are wrong by less than a millionth of the longest edge; this is the square of what may be in
- * range. */
+/* Distances are wrong by less than a millionth of the longest edge; this is the square of what may be in range. */
 PLUGMC_FN float energy_most(double range, plugmc_images images)
 {
     const double longest = fmax(fmax(images.length[0], images.length[1]), images.length[2]),
@@ -74,7 +75,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
     __shared__ double x[ENERGY_TILE], y[ENERGY_TILE], z[ENERGY_TILE];
     __shared__ int32_t kind[ENERGY_TILE];
 #if ENERGY_SIEVE
-    __shared__ float fraction[3][ENERGY_TILE];
+    __shared__ float folded[3][ENERGY_TILE];
 #endif
     const uint32_t tiles = gridDim.x, parts = gridDim.y, thread = threadIdx.x;
     const uint32_t i = blockIdx.x * ENERGY_TILE + thread;
@@ -89,7 +90,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
 #if ENERGY_SIEVE
     float at[3], length[3];
     for (int d = 0; d < 3; d++) {
-        at[d] = energy_fraction(own[d], images, d);
+        at[d] = energy_folded(own[d], images, d);
         length[d] = (float)images.length[d];
     }
     const float most = energy_most(range, images);
@@ -102,7 +103,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
         const uint32_t end = left < ENERGY_TILE ? left : ENERGY_TILE;
         __syncthreads();
 #if ENERGY_SIEVE
-        for (int d = 0; d < 3; d++) fraction[d][thread] = nanf("");
+        for (int d = 0; d < 3; d++) folded[d][thread] = nanf("");
 #endif
         if (thread < end) {
             const double *r = positions + 3 * (uint64_t)(first + thread);
@@ -111,7 +112,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
             z[thread] = r[2];
             kind[thread] = species[first + thread];
 #if ENERGY_SIEVE
-            for (int d = 0; d < 3; d++) fraction[d][thread] = energy_fraction(r[d], images, d);
+            for (int d = 0; d < 3; d++) folded[d][thread] = energy_folded(r[d], images, d);
 #endif
         }
         __syncthreads();
@@ -126,8 +127,7 @@ extern "C" __global__ void pair_energies(const double *positions, const plugmc_b
                 float square = 0;
 #pragma unroll
                 for (int d = 0; d < 3; d++) {
-                    const float apart =
-                        length[d] * energy_nearest(at[d] - fraction[d][32 * word + bit]);
+                    const float apart = energy_apart(at[d], folded[d][32 * word + bit], length[d]);
                     square = fmaf(apart, apart, square);
                 }
                 bits |= (square <= most ? 1u : 0u) << bit; /* not of who is at NaN */
