@@ -37,6 +37,22 @@ static plugmc_seed seed_of(const engine *engine, const instance *instance)
     return (plugmc_seed){.key = z ^ (z >> 31), .first_walker = engine->system.seed.first_walker};
 }
 
+/* What plugins keep of their host when they tell their GPU sources, and when they prepare, is that of the run. */
+static void complete_hosts(engine *engine)
+{
+    for (int i = 0; i < engine->instance_count; i++) {
+        instance *instance = &engine->instances[i];
+        const plugmc_plugin *plugin = instance->plugin;
+        instance->context.gpu = runs_on_gpu(plugin) ? engine->device.gpu : NULL;
+        instance->context.engine = engine;
+        instance->context.stage->state = &engine->current.state.face;
+        instance->host = context_host(&instance->context, &engine->system);
+        instance->host.seed = seed_of(engine, instance);
+        instance->host.state = &engine->current.state.face;
+        if (plugin->kind == PLUGMC_MOVER) instance->host.every = instance->section->every;
+    }
+}
+
 /* Potentials with orbitals come before others, which may ask them where their ions are. */
 static bool has_orbitals(const plugmc_plugin *plugin)
 {
@@ -50,13 +66,6 @@ static int prepare_kind(engine *engine, int kind, bool orbitals)
         const plugmc_plugin *plugin = instance->plugin;
         int code = 0;
         if (plugin->kind != kind || has_orbitals(plugin) != orbitals) continue;
-        instance->context.gpu = runs_on_gpu(plugin) ? engine->device.gpu : NULL;
-        instance->context.engine = engine;
-        instance->context.stage->state = &engine->current.state.face;
-        instance->host = context_host(&instance->context, &engine->system);
-        instance->host.seed = seed_of(engine, instance);
-        instance->host.state = &engine->current.state.face;
-        if (kind == PLUGMC_MOVER) instance->host.every = instance->section->every;
         struct answers *before = engine->tests_plugin ? NULL : before_prepare(engine, instance);
         context_calling(&instance->context, "prepare");
         if (plugin->prepare) code = plugin->prepare(instance->data, &instance->host);
@@ -112,7 +121,9 @@ int engine_prepare(engine *engine)
     instance *asking = engine_asking(engine);
     if (code) return code;
     code = spread_begin(engine->device.gpu, engine->report);
-    if (!code) code = compile_gpu_sources(engine);
+    if (code) return code;
+    complete_hosts(engine);
+    code = compile_gpu_sources(engine);
     if (code) return code;
     own->state_host = asking->host;
     own->state_host.gpu = engine->device.gpu ? gpu_services(engine->device.gpu) : NULL;

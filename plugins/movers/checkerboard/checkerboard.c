@@ -30,6 +30,7 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     checkerboard *me = (checkerboard *)instance;
     if (!me->system) TRY(geometry(me, host));
+    me->seed = host->seed;
     if (CB_BODIES) TRY(prepare_bodies(me, host));
     me->origin = (int64_t *)host->allocate(host->context, sizeof(int64_t) * 3 * me->cells.walkers);
     if (!me->origin || !allocate_store(me, &me->now) || !allocate_store(me, &me->next))

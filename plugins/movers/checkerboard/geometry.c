@@ -319,7 +319,6 @@ int geometry(checkerboard *me, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "no potential of the run depends on orientations, so there is nothing to turn");
     me->system = system;
-    me->seed = host->seed;
     me->cells.dimension = system->box.dimension;
     me->cells.walkers = system->walkers;
     me->cells.species = system->species_count;
