@@ -12,14 +12,16 @@
 #include "gpu/device.h"
 
 enum { STAGE = 1 << 18, SMALL = 1 << 15, ALIGNMENT = 64 };
+/* The boxes of 4,096 walkers are 1 MB: the driver would copy them, too, and wait for the GPU after that. */
+enum { STAGE_OF_UPLOADS = 1 << 22, LARGEST_UPLOAD = 1 << 20 };
 
 void *gpu_stage(gpu *g, const void *from, size_t bytes)
 {
     const size_t room = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (bytes > SMALL || g->traffic.staged_bytes + room > STAGE) return NULL;
+    if (bytes > LARGEST_UPLOAD || g->traffic.staged_bytes + room > STAGE_OF_UPLOADS) return NULL;
     if (!g->traffic.staged) {
         void *memory;
-        if (g->api.pin(&memory, STAGE)) return NULL; /* then uploads wait */
+        if (g->api.pin(&memory, STAGE_OF_UPLOADS)) return NULL; /* then uploads wait */
         g->traffic.staged = memory;
     }
     char *to = g->traffic.staged + g->traffic.staged_bytes;

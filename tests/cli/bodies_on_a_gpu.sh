@@ -106,6 +106,17 @@ test_polyhedra_at_constant_pressure_on_a_gpu()
     alike "${octahedra[@]}" "${moves[@]}" "${volume[@]}"
 }
 
+# So few that all pairs are looked at in other boxes, and so many that those in cells are.
+test_polygons_at_constant_pressure_on_a_gpu()
+{
+    gpu
+    run_of 2 0.55 20 12
+    change 's/^temperature = .*/pressure = 3/'
+    alike "${polygons[@]}" "${moves[@]}" "${volume[@]}"
+    change 's/^count = .*/count = 70/; s/^sweeps = .*/sweeps = 10/'
+    alike
+}
+
 # So many that energies in other boxes are summed in cells.
 test_patchy_spheres_at_constant_pressure_on_a_gpu()
 {

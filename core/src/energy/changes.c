@@ -98,8 +98,7 @@ static int add_totals(hamiltonian *h, const plugmc_view *view, bool proposed)
     return code;
 }
 
-/* Hard cores have no energies. */
-static bool hard_cores_alone(const hamiltonian *h)
+bool hamiltonian_is_of_hard_cores(const hamiltonian *h)
 {
     return !h->old_energies && !h->has_far && !h->any_total;
 }
@@ -109,7 +108,7 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
 {
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     plugmc_view view = {.size = sizeof view};
-    if (hard_cores_alone(h)) return PLUGMC_OK;
+    if (hamiltonian_is_of_hard_cores(h)) return PLUGMC_OK;
     if (on_device_sums(h, host)) return on_device_find(h, host);
     int code = hamiltonian_refresh(h, host);
     if (code) return code;
@@ -280,7 +279,7 @@ static int rescale(hamiltonian *h, const plugmc_host *host, const plugmc_changes
 /* c->forbidden, and energies in walker_energy.proposed. */
 static int find_rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_changes *c)
 {
-    int code = hard_cores_alone(h) && h->holder.rescale
+    int code = hamiltonian_is_of_hard_cores(h) && h->holder.rescale
                    ? h->holder.rescale(h->holder.holder, c, NULL)
                    : PLUGMC_UNANSWERED;
     h->holder.answered = code == PLUGMC_OK;
@@ -295,7 +294,7 @@ static int find_energy_before(hamiltonian *h, const plugmc_host *host, const plu
 {
     walker_energy *e = &h->walkers[w];
     const double *unused;
-    const bool serves = running_serves(h, host, c) && !hard_cores_alone(h);
+    const bool serves = running_serves(h, host, c) && !hamiltonian_is_of_hard_cores(h);
     e->running.doubt = serves && !e->known && !h->stale ? running_doubt(h, w) : 0;
     if (e->running.doubt < LARGEST_DOUBT && e->running.doubt > 0) return PLUGMC_OK;
     e->running.doubt = 0;
@@ -345,7 +344,7 @@ static int rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_change
                           "boxes are proposed for all walkers, one each");
     const int threads = hamiltonian_threads(h);
     int code = check_boxes(h, host, c);
-    for (int32_t w = 0; w < c->walkers && !code && !hard_cores_alone(h); w++)
+    for (int32_t w = 0; w < c->walkers && !code && !hamiltonian_is_of_hard_cores(h); w++)
         code = find_energy_before(h, host, c, w);
     if (!code) code = find_rescaled(h, host, c);
     if (code) return code;
@@ -367,7 +366,7 @@ static void take_box(const hamiltonian *h, walker_energy *e)
     e->energy = e->proposed;
     e->proposed = energy;
     e->rescaled = true;
-    e->known = !hard_cores_alone(h);
+    e->known = !hamiltonian_is_of_hard_cores(h);
     running_start(h, e, e->energy);
 }
 

@@ -144,6 +144,8 @@ typedef struct hamiltonian {
     int64_t *counts;
 } hamiltonian;
 
+/* Whether there are hard cores alone, which have no energies. */
+bool hamiltonian_is_of_hard_cores(const hamiltonian *);
 /* Whether the bodies of a term have energies, not only hard cores. */
 bool bodies_have_energy(const energy_term *);
 

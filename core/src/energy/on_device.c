@@ -177,9 +177,11 @@ int on_device_view(hamiltonian *h, const plugmc_host *host, plugmc_view *view)
     return code ? code : host->view(host->context, positions, 1, view);
 }
 
-/* Cells spare nobody a pair where all of them are around each of them. */
+/* Cells spare nobody a pair where all of them are around each of them. To sort a few hard cores into them takes longer than to
+ * look at all pairs, and what these answer does not depend on their order. */
 static bool all_are_near(const hamiltonian *h, const plugmc_view *view)
 {
+    if (hamiltonian_is_of_hard_cores(h) && h->system->particles <= ENERGIES_THREADS) return true;
     const cell_grid grid =
         cell_grid_make(view->box, h->system->walkers, h->system->particles, h->reach);
     return grid.count[0] <= 3 && grid.count[1] <= 3 && grid.count[2] <= 3;
