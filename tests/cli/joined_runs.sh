@@ -104,3 +104,23 @@ test_transition_counts_of_several_runs_are_joined()
     ! join low.npz far.npz || fail "numbers that are not connected are joined"
     grep -q 'no run leads from N = 5 to 7' "$err" || fail "it does not say why"
 }
+
+# Of two runs with other trial moves one accepts twice as much both ways and ends at N = 5: steps there are those of both.
+test_runs_with_other_trial_moves_are_joined()
+{
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    awk 'BEGIN { print "N,lnPI,lnPIstd"; for (n = 0; n <= 10; n++) { printf "%d,%.15g,1e-9\n", n, ln - 3; ln += log(5.4 / (n + 1)) } }' >reference.csv
+    python3 - <<-'END' || fail "no counts were made"
+	import numpy
+	for name, last, accepted in ("long", 10, 0.1), ("short", 5, 0.2):
+	    n = numpy.arange(last + 1)
+	    sums = numpy.zeros((16, last + 1, 4))
+	    sums[:, :, 1], sums[:, :, 3] = 50, 50
+	    sums[:, last, 1] = 20  # where a run ends it has been less
+	    sums[:, :, 2] = accepted * sums[:, :, 3] * numpy.minimum(1, 5.4 / (n + 1))
+	    sums[:, 1:, 0] = accepted * sums[:, 1:, 1] * numpy.minimum(1, n[1:] / 5.4)
+	    numpy.savez(name + ".npz", numbers=n, sums=sums)
+	END
+    join long.npz short.npz || fail "they are not joined"
+    awk -v z="$(largest_z)" 'BEGIN { exit !(z != "" && z < 0.1) }' || fail "they are joined otherwise: z = $(largest_z)"
+}
