@@ -133,10 +133,11 @@ class Rows:
         work = f"{self.options.data}/{name}"
         with open(f"{work}/row.said", "w+") as said:
             process = subprocess.Popen(command, cwd=work, stdout=said, stderr=subprocess.STDOUT)
-            began = time.monotonic()
+            began, begun = time.monotonic(), not output
             while process.poll() is None:
                 spent = time.monotonic() - began
-                if output and spent > START and not os.path.exists(f"{work}/{output}"):
+                begun = begun or os.path.exists(f"{work}/{output}")  # which the program removes at its end
+                if spent > START and not begun:
                     process.kill()
                     said.write(f"no {output} after {spent:.0f} s\n")
                 elif spent > seconds:

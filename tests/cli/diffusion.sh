@@ -200,6 +200,47 @@ test_weights_that_run_away_end_the_run()
         fail "$(cat "$err")"
 }
 
+# A shell in which Psi has a deep minimum: local energies are down to -20 there, and with a long step walkers multiply
+# faster than the drift takes them away.
+test_walkers_that_gather_where_energies_are_too_low_end_the_run()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 300
+	walkers = 2048
+	seed = 1
+	threads = 1
+	device = cpu
+	[box]
+	dimension = 3
+	shape = sphere
+	radius = 30
+	[species up]
+	count = 1
+	charge = -1
+	[initial]
+	state = near_ions
+	[potential slater_orbitals]
+	nuclei = 0 0 0 1
+	zeta = 1
+	[potential jastrow]
+	chi = 0 0 0 0 0 0 0 0 0 0 0 0 6 6 0 0 0 0 0 0
+	chi_cutoff = 10
+	[observable local_energy]
+	[mover diffusion]
+	tau = 0.2
+	drift_limit = 1
+	variational = 50
+	warm_up = 100
+	END
+    must run sim.ini --quiet --set run.output=limited.h5
+    awk '$1 == "local_energy.energy" { exit !($2 + 0 < -0.48 && $2 + 0 > -0.52) }' "$out" || fail "$(cat "$out")"
+    plugmc run sim.ini --quiet --set "mover diffusion.energy_limit=4.47"
+    expect_exit 9
+    grep -q "\[mover diffusion\] weights diverge: by sweep [0-9]* the mean energy has fallen from -0.5 to -[5-9]" "$err" ||
+        fail "$(cat "$err")"
+}
+
 # point TAU: a run of hydrogen with a wrong exponent
 point()
 {

@@ -86,7 +86,7 @@ def averages(counts, weights, blocks=16):
 def pure(mixed, variational):
     """Twice the mixed estimates of diffusion less the variational ones, as `plugmc extrapolate --vmc` has it."""
     return {name: (2 * value - variational[name][0], math.hypot(2 * error, variational[name][1]))
-            for name, (value, error) in mixed.items()}
+            for name, (value, error) in mixed.items() if name in variational}
 
 
 def densities(work, rows, trajectory="sim.h5md"):

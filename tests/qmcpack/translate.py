@@ -395,13 +395,15 @@ def check_optimised(root, section):
 
 def energy_limit(section, tau, count):
     """QMCPACK's limit of local energies in weights, in the units of the key: 10 Hartree where ten times the variance is
-    less, 2.5 / tau at most, unless the input asks for another one."""
+    less, 2.5 / tau at most, unless the input asks for another one. A walker is copied twice at most (maxCopy), which limits the
+    energy, too: at tau = 0.2 two water molecules have an effective tau of 0.7 tau."""
     scheme = parameter(section, "branching_cutoff_scheme") or "classic"
     if scheme == "ZSGMA":
         return 0.2
     if scheme != "classic":
         raise Unsupported("limits of local energies by the scheme " + scheme)
-    return min(10, 2.5 / tau) / math.sqrt(count / tau)
+    copies = float(parameter(section, "maxcopy") or 2)
+    return min(10, 2.5 / tau, math.log(copies) / (0.7 * tau)) / math.sqrt(count / tau)
 
 
 def diffusion(section, ini, count):

@@ -122,6 +122,7 @@ int diffusion_take(diffusion *d, const plugmc_host *host, const double *position
     memcpy(d->places, positions, 3 * (size_t)n * sizeof *positions);
     for (int64_t i = 0; i < n; i++) plugmc_wrap(&d->system->box, d->places + 3 * i);
     d->population.know_energies = 0;
+    d->population.spread = -1;
     d->population.pending = 0;
     d->population.pending_places = NULL;
     d->last.fresh = 1;

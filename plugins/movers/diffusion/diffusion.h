@@ -96,6 +96,8 @@ typedef struct diffusion_population {
     uint64_t generations;   /* with weights so far */
     double best;            /* Hartree: mean energy of late */
     double trial;           /* Hartree: E_T, fixed once it is warm */
+    double start;           /* Hartree: mean energy of this process's first generation */
+    double spread;          /* Hartree: of energies then; < 0: there was none yet */
     int64_t kept;           /* generations whose mean weights averages are multiplied by */
     int64_t filled, next;   /* of the ring */
     double *ring;           /* [kept] ln of mean weights */

@@ -172,6 +172,30 @@ static void follow_energy(diffusion *d)
     }
 }
 
+/* The mean and the spread of local energies in the first generation, or the first after a run was resumed. */
+static void note_start(diffusion *d, double most)
+{
+    const int32_t n = d->system->walkers;
+    double sum = 0, squares = 0;
+    for (int32_t w = 0; w < n; w++) {
+        const double above = limited(d, most, d->population.found[w]) - d->population.best;
+        sum += above / n;
+        squares += above * above / n;
+    }
+    d->population.start = d->population.best + sum;
+    d->population.spread = sqrt(fmax(0, squares - sum * sum));
+}
+
+/* Walkers where local energies are far too low may feed each other for good if the time step is long: near a node in the
+ * tails of orbitals, for instance, where what the drift should take away at once multiplies first. Otherwise the energy
+ * falls by no more than about the spread that local energies have at the start: an eigenvalue lies within that (D. H.
+ * Weinstein, Proc. Natl. Acad. Sci. 20, 529 (1934)). */
+static int are_caught(const diffusion *d, double most)
+{
+    const double fallen = d->population.start - d->population.best;
+    return fallen > 5 * d->population.spread && fallen > most / 2;
+}
+
 /* Says so where a few walkers, or energies far below all others, would take the population over. */
 static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
 {
@@ -201,6 +225,14 @@ static int watch(diffusion *d, const plugmc_host *host, uint64_t sweep)
             host->context, PLUGMC_ERROR_STATE,
             "weights diverge: in sweep %llu the effective number is %.1f of %d walkers: %s",
             (unsigned long long)sweep, sum * sum / squares, n, cure);
+    if (are_caught(d, most))
+        return host->fail(
+            host->context, PLUGMC_ERROR_STATE,
+            "weights diverge: by sweep %llu the mean energy has fallen from %.6g to %.6g Hartree, "
+            "while the spread of local energies was %.3g: walkers gather where these are far too "
+            "low: %s, or a smaller energy_limit",
+            (unsigned long long)sweep, d->population.start, d->population.best,
+            d->population.spread, cure);
     return PLUGMC_OK;
 }
 
@@ -220,6 +252,7 @@ int population_weigh(diffusion *d, const plugmc_host *host, uint64_t sweep)
         w->ln_weight = tau * (d->population.trial - mean);
         if (w->age > d->set.max_age) w->ln_weight = fmin(w->ln_weight, -log(2));
     }
+    if (d->population.spread < 0) note_start(d, most);
     code = watch(d, host, sweep);
     if (code) return code;
     follow_energy(d);
