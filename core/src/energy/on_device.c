@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "energy/energies_task.h"
+#include "system/both_sides.h"
 #include "system/geometry.h"
 #include "system/system.h"
 

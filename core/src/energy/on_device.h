@@ -33,9 +33,6 @@ int on_device_find(hamiltonian *, const plugmc_host *);
 /* Energies of all walkers in other boxes [walkers], into walker_energy.proposed. forbidden [walkers] is set too. */
 int on_device_rescale(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                       int32_t *forbidden);
-/* Access to an array of the state: what is written on one side is written on the other one as well, by who asks, so neither
- * is copied. */
-enum { ON_BOTH_SIDES = 1 << 30 };
 /* Puts the walkers with taken >= 0 into their new boxes, also in the state. */
 int on_device_take_boxes(hamiltonian *, const plugmc_host *, const plugmc_box *boxes,
                          const int64_t *taken);

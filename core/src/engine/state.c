@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "energy/on_device.h"
+#include "system/both_sides.h"
 
 static int array(const plugmc_state *, int what, int side, int access, void **out, size_t *row);
 

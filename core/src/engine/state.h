@@ -2,7 +2,8 @@
  *
  * Each array may be on the host, on the device, or on both. It is copied only if the side that is needed is older than
  * the other one. So if movers and observables all run on the GPU, nothing is copied to the host. Each write gives an
- * array a new version. By these versions the core tells a mover what has changed since its last load. */
+ * array a new version. By these versions the core tells a mover what has changed since its last load. The core may write both
+ * sides of an array at once (system/both_sides.h). */
 #ifndef PLUGMC_RUN_STATE_H
 #define PLUGMC_RUN_STATE_H
 
