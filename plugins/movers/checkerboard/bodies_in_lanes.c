@@ -29,14 +29,12 @@ typedef struct pair_list {
         overlap[LISTED + LANES];
 } pair_list;
 
-/* Entries that the trial move of each lane looks at, in three dimensions; and one lane's as potentials take them. */
-typedef struct close_lists {
-    int n[LANES];
-    uint16_t entry[LANES][MOST_NEAR];
+/* Those that the trial move of a lane looks at, in three dimensions, as potentials take them. */
+typedef struct close_list {
     float x[MOST_NEAR], y[MOST_NEAR], z[MOST_NEAR], charge[MOST_NEAR], diameter[MOST_NEAR];
     int32_t species[MOST_NEAR];
     plugmc_orientation orientation[MOST_NEAR];
-} close_lists;
+} close_list;
 
 /* ---- Random numbers ---------------------------------------------------------------------------------- */
 
@@ -108,25 +106,36 @@ PLUGMC_FN void choose(body_lanes *c, trial_lanes *t, const variant v)
     }
 }
 
+/* Loops are short, so that each becomes vectors. */
 PLUGMC_FN void propose_in_plane(const body_lanes *c, uint32_t words[4][LANES],
                                 const uint32_t *kinds, trial_lanes *t)
 {
     const uint64_t threshold = rotations_threshold(c->me);
     const float step_x = c->of->step[0], step_y = c->of->step[1];
     const double largest = c->of->turn;
+    float dx[LANES], dy[LANES];
+    EACH_LANE(l) t->turns[l] = kinds[l] < threshold;
     EACH_LANE(l) {
-        const int32_t turns = kinds[l] < threshold;
+        float x, y;
+        cb_displacement_2(words[0][l], step_x, step_y, &x, &y);
+        dx[l] = x;
+        dy[l] = y;
+    }
+    EACH_LANE(l) {
+        const float x = t->turns[l] ? 0 : dx[l], y = t->turns[l] ? 0 : dy[l];
+        t->to_x[l] = t->x[l] + x;
+        t->to_y[l] = t->y[l] + y;
+    }
+    EACH_LANE(l) {
+        const float x = t->to_x[l], y = t->to_y[l];
+        t->possible[l] = (x >= -0.5f) & (x < 0.5f) & (y >= -0.5f) & (y < 0.5f);
+    }
+    if (!threshold) return;
+    EACH_LANE(l) {
         const plugmc_random random = {{words[0][l], words[1][l], 0, 0}};
         plugmc_orientation turned = {{t->part[0][l], 0, 0, 0}};
-        float dx, dy;
         plugmc_turn_by(random, 2, largest, &turned);
-        cb_displacement_2(words[0][l], step_x, step_y, &dx, &dy);
-        const float x = turns ? t->x[l] : t->x[l] + dx, y = turns ? t->y[l] : t->y[l] + dy;
-        t->turns[l] = turns;
-        t->part[0][l] = turns ? turned.part[0] : t->part[0][l];
-        t->to_x[l] = x;
-        t->to_y[l] = y;
-        t->possible[l] = (x >= -0.5f) & (x < 0.5f) & (y >= -0.5f) & (y < 0.5f);
+        t->part[0][l] = t->turns[l] ? turned.part[0] : t->part[0][l];
     }
 }
 
@@ -135,17 +144,25 @@ PLUGMC_FN void propose_in_space(const body_lanes *c, uint32_t words[4][LANES],
 {
     const uint64_t threshold = rotations_threshold(c->me);
     const float *step = c->of->step;
+    float dx[LANES], dy[LANES], dz[LANES];
+    EACH_LANE(l) t->turns[l] = kinds[l] < threshold;
     EACH_LANE(l) {
-        const int32_t turns = kinds[l] < threshold;
         const plugmc_random random = {{words[0][l], words[1][l], words[2][l], words[3][l]}};
-        float dx, dy, dz;
-        cb_displacement_3(random, step[0], step[1], step[2], &dx, &dy, &dz);
-        const float x = turns ? t->x[l] : t->x[l] + dx, y = turns ? t->y[l] : t->y[l] + dy,
-                    z = turns ? t->z[l] : t->z[l] + dz;
-        t->turns[l] = turns;
-        t->to_x[l] = x;
-        t->to_y[l] = y;
-        t->to_z[l] = z;
+        float x, y, z;
+        cb_displacement_3(random, step[0], step[1], step[2], &x, &y, &z);
+        dx[l] = x;
+        dy[l] = y;
+        dz[l] = z;
+    }
+    EACH_LANE(l) {
+        const float x = t->turns[l] ? 0 : dx[l], y = t->turns[l] ? 0 : dy[l],
+                    z = t->turns[l] ? 0 : dz[l];
+        t->to_x[l] = t->x[l] + x;
+        t->to_y[l] = t->y[l] + y;
+        t->to_z[l] = t->z[l] + z;
+    }
+    EACH_LANE(l) {
+        const float x = t->to_x[l], y = t->to_y[l], z = t->to_z[l];
         t->possible[l] =
             (x >= -0.5f) & (x < 0.5f) & (y >= -0.5f) & (y < 0.5f) & (z >= -0.5f) & (z < 0.5f);
     }
@@ -160,37 +177,40 @@ PLUGMC_FN void propose_in_space(const body_lanes *c, uint32_t words[4][LANES],
 
 /* ---- Who is met --------------------------------------------------------------------------------------- */
 
-/* Trial moves whose sphere inside overlaps with one near them are impossible. near.close says who has to be looked at by the others;
+/* Trial moves whose sphere inside overlaps with one near them are impossible. near.close says whom the others have to look at;
  * returns 0 if that is nobody. */
 PLUGMC_FN int look_around(body_lanes *c, trial_lanes *t, const variant v)
 {
     near_bodies *near = &c->near;
     const float ratio_y = c->of->ratio[1], ratio_z = c->of->ratio[2], reach = c->of->reach,
-                *core = c->of->contact;
+                *core = c->of->contact, one_core = core[0];
     const int species = c->me->cells.species, most = near->most;
-    int32_t overlap[LANES] = {0}, any[LANES] = {0};
-    for (int k = 0; k < most; k++) {
-        const near_slot *j = &near->slot[k];
-        int32_t close[LANES];
-        EACH_LANE(l) {
-            const float ux = t->to_x[l] - j->x[l], uy = (t->to_y[l] - j->y[l]) * ratio_y;
-            float r2 = fmaf(uy, uy, ux * ux);
-            if (v.dim == 3) {
-                const float uz = (t->to_z[l] - j->z[l]) * ratio_z;
-                r2 = fmaf(uz, uz, r2);
+    int32_t overlap[LANES] = {0}, left = 0;
+    uint32_t any[LANES] = {0};
+    for (int first = 0; first < most; first += 32) {
+        uint32_t close[LANES] = {0};
+        for (int k = first; k < most && k < first + 32; k++) {
+            const near_slot *j = &near->slot[k];
+            const uint32_t bit = 1u << (k - first);
+            EACH_LANE(l) {
+                const float ux = t->to_x[l] - j->x[l], uy = (t->to_y[l] - j->y[l]) * ratio_y;
+                float r2 = fmaf(uy, uy, ux * ux);
+                if (v.dim == 3) {
+                    const float uz = (t->to_z[l] - j->z[l]) * ratio_z;
+                    r2 = fmaf(uz, uz, r2);
+                }
+                const float inner =
+                    v.many ? core[t->kind[l] * species + near->species[k][l]] : one_core;
+                overlap[l] |= r2 < inner;
+                close[l] |= -(uint32_t)(r2 < reach) & bit;
             }
-            const int pair = v.many ? t->kind[l] * species + near->species[k][l] : 0;
-            const int32_t inside = r2 < core[pair], close_enough = (r2 < reach) & !inside;
-            overlap[l] |= inside;
-            any[l] |= close_enough;
-            close[l] = close_enough;
         }
-        EACH_LANE(l) near->close[k][l] = (uint8_t)close[l];
+        memcpy(near->close[first / 32], close, sizeof close);
+        EACH_LANE(l) any[l] |= close[l];
     }
-    int32_t left = 0;
     for (int l = 0; l < LANES; l++) {
         t->possible[l] &= !overlap[l];
-        left |= t->possible[l] & any[l];
+        left |= t->possible[l] & (any[l] != 0);
     }
     return left;
 }
@@ -224,79 +244,62 @@ PLUGMC_FN void meet_in_plane(const body_lanes *c, pair_list *list, trial_lanes *
 {
     const near_bodies *near = &c->near;
     const float ratio_y = c->of->ratio[1], scale = c->of->scale;
-    for (int k = 0; k < near->most; k++) {
-        uint64_t eight[LANES / 8];
-        int n = list->n;
-        memcpy(eight, near->close[k], sizeof eight);
-        for (int half = 0; half < LANES / 8; half++)
-            for (uint64_t left = eight[half]; left; left &= left - 1) {
-                const int l = 8 * half + __builtin_ctzll(left) / 8;
-                if (!t->possible[l]) continue;
+    for (int l = 0; l < LANES; l++)
+        for (int first = 0; first < near->most && t->possible[l]; first += 32)
+            for (uint32_t left = near->close[first / 32][l]; left; left &= left - 1) {
+                const int k = first + __builtin_ctz(left), n = list->n++;
                 list->x[n] = (t->to_x[l] - near->slot[k].x[l]) * scale;
                 list->y[n] = (t->to_y[l] - near->slot[k].y[l]) * ratio_y * scale;
                 list->moved[n] = t->part[0][l];
                 list->other[n] = orientation_of(c, k, l, v).part[0];
                 list->kind[n] = v.many ? (uint8_t)t->kind[l] : 0;
                 list->other_kind[n] = v.many ? near->species[k][l] : 0;
-                list->lane[n++] = (uint8_t)l;
+                list->lane[n] = (uint8_t)l;
+                if (list->n == LISTED) look_at_pairs(c, list, t, v);
             }
-        list->n = n;
-        if (n > LISTED - LANES) look_at_pairs(c, list, t, v);
-    }
     look_at_pairs(c, list, t, v);
 }
 
 /* Whether the trial move of lane l overlaps with one of those that it looks at, in three dimensions. */
-PLUGMC_FN int lane_meets(const body_lanes *c, close_lists *lists, const trial_lanes *t, int l,
+PLUGMC_FN int lane_meets(const body_lanes *c, close_list *list, const trial_lanes *t, int l,
                          const variant v)
 {
     const checkerboard *me = c->me;
     const near_bodies *near = &c->near;
     const float ratio_y = c->of->ratio[1], ratio_z = c->of->ratio[2], scale = c->of->scale;
-    const int n = lists->n[l], kind = v.many ? t->kind[l] : 0;
+    const int kind = v.many ? t->kind[l] : 0;
+    int n = 0, overlap = 0;
     const plugmc_orientation turned = {
         {t->part[0][l], t->part[1][l], t->part[2][l], t->part[3][l]}};
     const plugmc_particle probe = {.charge = (double)me->charge[kind],
                                    .diameter = (double)me->diameter[kind],
                                    .species = kind};
-    for (int i = 0; i < n; i++) {
-        const int k = lists->entry[l][i], other = v.many ? near->species[k][l] : 0;
-        lists->x[i] = (t->to_x[l] - near->slot[k].x[l]) * scale;
-        lists->y[i] = (t->to_y[l] - near->slot[k].y[l]) * ratio_y * scale;
-        lists->z[i] = (t->to_z[l] - near->slot[k].z[l]) * ratio_z * scale;
-        lists->species[i] = other;
-        lists->charge[i] = me->charge[other];
-        lists->diameter[i] = me->diameter[other];
-        lists->orientation[i] = orientation_of(c, k, l, v);
-    }
+    for (int first = 0; first < near->most; first += 32)
+        for (uint32_t left = near->close[first / 32][l]; left; left &= left - 1, n++) {
+            const int k = first + __builtin_ctz(left), other = v.many ? near->species[k][l] : 0;
+            list->x[n] = (t->to_x[l] - near->slot[k].x[l]) * scale;
+            list->y[n] = (t->to_y[l] - near->slot[k].y[l]) * ratio_y * scale;
+            list->z[n] = (t->to_z[l] - near->slot[k].z[l]) * ratio_z * scale;
+            list->species[n] = other;
+            list->charge[n] = me->charge[other];
+            list->diameter[n] = me->diameter[other];
+            list->orientation[n] = orientation_of(c, k, l, v);
+        }
     const plugmc_particles others = {
-        n, lists->x, lists->y, lists->z, lists->charge, lists->diameter, lists->species};
-    int overlap = 0;
-    for (int b = 0; b < me->bodies.count && !overlap; b++) {
+        n, list->x, list->y, list->z, list->charge, list->diameter, list->species};
+    for (int b = 0; b < me->bodies.count && n && !overlap; b++) {
         float none = 0;
         overlap = me->bodies.facet[b]->meet(me->bodies.instance[b], 3, &probe, &turned, &others,
-                                            lists->orientation, &none);
+                                            list->orientation, &none);
     }
     return overlap;
 }
 
 /* What is left to look at, in three dimensions. */
-PLUGMC_FN void meet_in_space(const body_lanes *c, close_lists *lists, trial_lanes *t,
-                             const variant v)
+PLUGMC_FN void meet_in_space(const body_lanes *c, close_list *list, trial_lanes *t, const variant v)
 {
-    const near_bodies *near = &c->near;
-    memset(lists->n, 0, sizeof lists->n);
-    for (int k = 0; k < near->most; k++) {
-        uint64_t eight[LANES / 8];
-        memcpy(eight, near->close[k], sizeof eight);
-        for (int half = 0; half < LANES / 8; half++)
-            for (uint64_t left = eight[half]; left; left &= left - 1) {
-                const int l = 8 * half + __builtin_ctzll(left) / 8;
-                lists->entry[l][lists->n[l]++] = (uint16_t)k;
-            }
-    }
     for (int l = 0; l < LANES; l++)
-        if (t->possible[l] && lists->n[l] && lane_meets(c, lists, t, l, v)) t->possible[l] = 0;
+        if (t->possible[l] && lane_meets(c, list, t, l, v)) t->possible[l] = 0;
 }
 
 /* ---- Trial moves ------------------------------------------------------------------------------------- */
@@ -348,7 +351,7 @@ PLUGMC_FN void count_trials(body_lanes *c, rows_result *result)
 }
 
 /* Of the cells in all lanes, of which some may be empty. */
-PLUGMC_FN void make_trials(body_lanes *c, pair_list *pairs, close_lists *lists, const variant v,
+PLUGMC_FN void make_trials(body_lanes *c, pair_list *pairs, close_list *list, const variant v,
                            rows_result *result)
 {
     uint32_t kinds[4][LANES], words[4][LANES];
@@ -366,7 +369,7 @@ PLUGMC_FN void make_trials(body_lanes *c, pair_list *pairs, close_lists *lists, 
         (v.dim == 3 ? propose_in_space : propose_in_plane)(c, words, kinds[trial % 4], &t);
         if (look_around(c, &t, v)) {
             if (v.dim == 3)
-                meet_in_space(c, lists, &t, v);
+                meet_in_space(c, list, &t, v);
             else
                 meet_in_plane(c, pairs, &t, v);
         }
@@ -374,40 +377,43 @@ PLUGMC_FN void make_trials(body_lanes *c, pair_list *pairs, close_lists *lists, 
     }
     count_trials(c, result);
     write_back(c, v);
-    c->filled = 0;
 }
 
-/* Cells side by side. */
-PLUGMC_FN void sweep_dense_rows(body_lanes *c, lanes_view *view, const rows_task *task,
-                                pair_list *pairs, close_lists *lists, const variant v,
-                                rows_result *result)
+/* The next cells of a task that are not empty: side by side, or one by one. */
+typedef struct cell_source {
+    lanes_view view;
+    int row, at; /* of the task; in the row */
+} cell_source;
+
+/* Return 0 if there are no more. */
+PLUGMC_FN int next_side_by_side(body_lanes *c, cell_source *from, const rows_task *task,
+                                const variant v)
 {
-    for (int r = task->first, q = 0, busy;
-         (busy = fill_lanes(c->me, task, &r, &q, view, c->cell, c->counts, c->n)) >= 0;) {
-        if (!busy) continue;
-        gather_side_by_side(c, view, v);
-        make_trials(c, pairs, lists, v, result);
-    }
+    int busy;
+    do busy = fill_lanes(c->me, task, &from->row, &from->at, &from->view, c->cell, c->counts, c->n);
+    while (!busy);
+    if (busy < 0) return 0;
+    gather_side_by_side(c, &from->view, v);
+    return 1;
 }
 
-/* Cells one by one, without those that are empty. */
-PLUGMC_FN void sweep_sparse_rows(body_lanes *c, const rows_task *task, pair_list *pairs,
-                                 close_lists *lists, const variant v, rows_result *result)
+PLUGMC_FN int next_one_by_one(body_lanes *c, cell_source *from, const rows_task *task,
+                              const variant v)
 {
     const checkerboard *me = c->me;
-    for (int r = task->first; r < task->end; r++) {
-        const active_row row = row_of(me, task, r);
-        for (int x = row.x0; x < me->cells.m[0]; x += 2) {
-            if (!c->count[word_of(me, x, row.y, row.z)]) continue;
-            fill_lane(c, x, row, v);
-            if (c->filled < LANES) continue;
-            end_lists(c);
-            make_trials(c, pairs, lists, v, result);
+    c->filled = 0;
+    for (; from->row < task->end && c->filled < LANES; from->row++) {
+        const active_row row = row_of(me, task, from->row);
+        for (; from->at < me->cells.half && c->filled < LANES; from->at++) {
+            const int x = row.x0 + 2 * from->at;
+            if (c->count[word_of(me, x, row.y, row.z)]) fill_lane(c, x, row, v);
         }
+        if (from->at < me->cells.half) break;
+        from->at = 0;
     }
-    if (!c->filled) return;
+    if (!c->filled) return 0;
     end_lists(c);
-    make_trials(c, pairs, lists, v, result);
+    return 1;
 }
 
 /* Whether cells are taken side by side: few are empty, and few bodies are near one that are not near enough. */
@@ -424,26 +430,26 @@ PLUGMC_FN rows_result sweep_rows(const checkerboard *me, const store *s, const r
     const int w = task->walker;
     rows_result result = {{{0, 0}}, 0};
     body_lanes c;
-    lanes_view view;
+    cell_source from;
     pair_list pairs;
-    close_lists lists;
-    look_at(me, s, w, &view);
+    close_list list;
+    const int dense = is_dense(me);
+    look_at(me, s, w, &from.view);
+    from.row = task->first;
+    from.at = 0;
     pairs.n = 0;
     c.me = me;
-    c.of = view.of;
+    c.of = from.view.of;
     c.sweep = task->sweep;
     c.walker = w;
-    c.filled = 0;
     memset(c.tried, 0, sizeof c.tried);
     memset(c.accepted, 0, sizeof c.accepted);
     c.orientations = me->bodies.orientation + (int64_t)w * me->system->particles;
     c.coordinate = s->coordinate + w * me->cells.walker;
-    c.id = view.id;
-    c.count = view.count;
-    if (is_dense(me))
-        sweep_dense_rows(&c, &view, task, &pairs, &lists, v, &result);
-    else
-        sweep_sparse_rows(&c, task, &pairs, &lists, v, &result);
+    c.id = from.view.id;
+    c.count = from.view.count;
+    while (dense ? next_side_by_side(&c, &from, task, v) : next_one_by_one(&c, &from, task, v))
+        make_trials(&c, &pairs, &list, v, &result);
     for (int r = task->first; r < task->end; r++) {
         const active_row row = row_of(me, task, r);
         refresh_images(me, s, w, word_of(me, row.x0, row.y, row.z) - PAD);

@@ -11,10 +11,10 @@ typedef struct near_bodies {
     near_slot slot[MOST_NEAR];
     int32_t place[MOST_NEAR][LANES];   /* in an axis of the walker */
     uint8_t species[MOST_NEAR][LANES]; /* where there are several */
-    _Alignas(
-        64) uint8_t close[MOST_NEAR][LANES]; /* 1: the trial move of the lane has to look at it */
-    int32_t part[4][NARROW][LANES];          /* orientations of those of the cell itself */
-    int own, most; /* entries of the cell itself, and of all, in any lane */
+    /* Whom the trial move of a lane has to look at: bit k % 32 of [k / 32][lane] is entry k. */
+    uint32_t close[MOST_NEAR / 32][LANES];
+    int32_t part[4][NARROW][LANES]; /* orientations of those of the cell itself */
+    int own, most;                  /* entries of the cell itself, and of all, in any lane */
 } near_bodies;
 
 /* LANES cells at work. */
