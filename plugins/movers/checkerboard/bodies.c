@@ -1,5 +1,5 @@
 /* bodies.c: bodies in the cells, which are displaced and turned: their orientations, and sub-sweeps on the CPU, a cell at a
- * time, as bodies.cu makes them on a GPU. bodies_in_lanes.c has those of hard bodies in two dimensions.
+ * time, as bodies.cu makes them on a GPU. bodies_in_lanes.c has those of hard bodies.
  *
  * Trial t of a cell, of those that the sub-sweep makes in it, uses D(purpose, draw) = plugmc_draw(seed, sweep, walker, cell,
  * purpose, draw):
@@ -20,7 +20,7 @@ static size_t bytes_of_orientations(const checkerboard *me)
 static int find_terms(checkerboard *me, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
-    me->bodies.in_lanes = system->box.dimension == 2;
+    me->bodies.in_lanes = !me->cells.energies;
     for (int t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_body *body =
@@ -39,7 +39,8 @@ static int find_terms(checkerboard *me, const plugmc_host *host)
         me->bodies.facet[me->bodies.count] = body;
         me->bodies.instance[me->bodies.count] = term->instance_single;
         me->bodies.pairs[me->bodies.count] = plugmc_body_pairs_of(term->plugin_single);
-        me->bodies.in_lanes &= me->bodies.pairs[me->bodies.count] != NULL;
+        me->bodies.in_lanes &=
+            system->box.dimension == 3 || me->bodies.pairs[me->bodies.count] != NULL;
         me->bodies.term[me->bodies.count++] = t;
     }
     return PLUGMC_OK;

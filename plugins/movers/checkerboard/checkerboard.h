@@ -56,7 +56,8 @@ typedef struct conditions {
     float reach;              /* square of the range in units of width[0] */
     float step[3];            /* of trial moves, in units of each cell edge */
     double turn;              /* plugmc_largest_turn of trial rotations */
-    float *contact;           /* [species][species]: squares in units of width[0] */
+    float *
+        contact; /* [species][species]: squares in units of width[0]; of bodies, below which they surely overlap */
     const double *multiplier; /* [terms]: of energies; NULL: 1 / temperature for all */
     int32_t rung;
 } conditions;
@@ -113,7 +114,7 @@ typedef struct cell_bodies {
     const void *instance[CB_MOST_TERMS];
     int term[CB_MOST_TERMS]; /* index among all terms */
     const plugmc_body_pairs *pairs[CB_MOST_TERMS];
-    int in_lanes; /* all of them can look at many pairs at a time, in two dimensions */
+    int in_lanes; /* all of them are hard and, in two dimensions, can look at many pairs at a time */
 } cell_bodies;
 
 /* Memory of the device. */
@@ -160,7 +161,7 @@ typedef struct checkerboard {
     const plugmc_system *system;
     plugmc_seed seed; /* of its random draws */
     cell_grid cells;
-    double *distance;         /* [species][species]: of contact */
+    double *distance; /* [species][species]: of contact, or of the spheres inside of bodies */
     float *charge, *diameter; /* [species] */
     each_walker each;
     other_processes others;

@@ -14,9 +14,13 @@ static void set_units_of(const checkerboard *me, conditions *of)
         of->ratio[a] = a < me->cells.dimension ? (float)(of->width[a] / of->width[0]) : 1;
     for (int pair = 0; pair < me->cells.species * me->cells.species; pair++) {
         /* A margin of 2^-22 covers the rounding of r^2 in float: what passes for apart is
-         * apart in exact arithmetic. */
+         * apart in exact arithmetic. What is nearer than the spheres inside of bodies has not to be looked at: potentials
+         * would find an overlap, too, which the margin of 2^-15 sees to. */
         const double c = me->distance[pair] / of->width[0];
-        of->contact[pair] = c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
+        if (CB_BODIES)
+            of->contact[pair] = (float)(c * c * (1 - 0x1p-15));
+        else
+            of->contact[pair] = c > 0 ? nextafterf((float)(c * c * (1 + 0x1p-22)), INFINITY) : 0;
     }
 }
 

@@ -8,8 +8,8 @@ static plugmc_particle particle_of(const plugmc_system *system, int s)
                              .species = s};
 }
 
-/* Contact distance of two species: the largest of all sampled terms. */
-static double contact_distance(const plugmc_system *system, int a, int b)
+/* Contact distance of two species of points: the largest of all sampled terms. */
+static double contact_of_points(const plugmc_system *system, int a, int b)
 {
     double contact = 0;
     plugmc_particle pa = particle_of(system, a), pb = particle_of(system, b);
@@ -29,10 +29,16 @@ static double core_distance(const plugmc_system *system, int a, int b)
     for (int t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_body *body = plugmc_body_of(term->plugin);
-        if (term->sampled && body && body->functions & PLUGMC_BODY_OVERLAP)
+        if (!term->sampled || !body || !(body->functions & PLUGMC_BODY_OVERLAP)) continue;
+        if (body->reach(term->instance, &pa) > 0 && body->reach(term->instance, &pb) > 0)
             core = fmax(core, body->core(term->instance, &pa) + body->core(term->instance, &pb));
     }
     return core;
+}
+
+static double contact_distance(const plugmc_system *system, int a, int b)
+{
+    return CB_BODIES ? core_distance(system, a, b) : contact_of_points(system, a, b);
 }
 
 /* Smallest contact distance of any two particles; 0 if some do not have a hard core. */
@@ -41,8 +47,7 @@ static double smallest_contact(const plugmc_system *system)
     double least = INFINITY;
     for (int a = 0; a < system->species_count; a++)
         for (int b = 0; b < system->species_count; b++)
-            least = fmin(least,
-                         CB_BODIES ? core_distance(system, a, b) : contact_distance(system, a, b));
+            least = fmin(least, contact_distance(system, a, b));
     return isfinite(least) ? least : 0;
 }
 

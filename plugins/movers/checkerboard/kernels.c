@@ -209,6 +209,17 @@ static int pooled(const checkerboard *me)
     return !me->cells.energies && !few_solids(me) && me->cells.near < MOST_ENTRIES;
 }
 
+/* Whether spheres inside bodies are so nearly as large as those around them that hardly ever two have to be looked at: disks and
+ * spheres. */
+static int thin(const checkerboard *me)
+{
+    const conditions *of = &me->each.of[0];
+    int all = 1;
+    for (int i = 0; i < me->cells.species * me->cells.species; i++)
+        all &= of->contact[i] > 0.99f * of->reach;
+    return all;
+}
+
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 int block_size(const checkerboard *me)
@@ -330,6 +341,7 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
         define(me, &n, "CB_BODIES=1");
         define(me, &n, "CB_LANES=%d", lanes_a_cell(me));
         define(me, &n, "CB_POOLED=%d", pooled(me));
+        define(me, &n, "CB_THIN=%d", thin(me));
         define(me, &n, "CB_PARTICLES=%lld", (long long)me->system->particles);
         define(me, &n, "CB_ROTATIONS=%lluull", (unsigned long long)rotations_threshold(me));
     }
