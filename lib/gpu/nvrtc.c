@@ -360,11 +360,15 @@ static void free_early(early_text *t)
     free(t);
 }
 
+/* What nobody has asked for is kept all the same, or the next run would compile it again. */
 static void free_early_texts(nvrtc *n)
 {
+    char why[512];
+    const char *folder = n->early ? cache_folder(why) : NULL;
     for (early_text *next, *t = n->early; t; t = next) {
         next = t->next;
         pthread_join(t->thread, NULL);
+        if (folder && t->image) cache_store(folder, &t->key, t->image, t->bytes, CACHE_CAP);
         free_early(t);
     }
 }
