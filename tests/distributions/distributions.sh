@@ -1311,7 +1311,7 @@ case_faults_of_volume_are_seen()
     shorter 4
     caught box_size/volume volume
     # from the box that was proposed last, taken or not
-    plant volume 's/w, (plugmc_box \*)now + w)/w, sweep ? \&v->box[w] : (plugmc_box *)now + w)/'
+    plant volume 's/w, now + w)/w, sweep ? \&v->box[w] : now + w)/'
     shorter 4
     caught box_size/volume volume
     # steps that rather grow than shrink
@@ -1330,7 +1330,7 @@ case_small_faults_of_volume_are_seen()
     run
     caught box_size/volume volume particles=100
     # every second time from the box that was proposed last, taken or not
-    plant volume 's/w, (plugmc_box \*)now + w)/w, (sweep + trial) % 2 ? \&v->box[w] : (plugmc_box *)now + w)/'
+    plant volume 's/w, now + w)/w, (sweep + trial) % 2 ? \&v->box[w] : now + w)/'
     run
     caught box_size/volume volume particles=100
     gas 2 2 3 0.2 1

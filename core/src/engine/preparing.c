@@ -120,9 +120,6 @@ int engine_prepare(engine *engine)
     int code = choose_device(engine);
     instance *asking = engine_asking(engine);
     if (code) return code;
-    /* asked for sources, a mover may keep its seed already */
-    for (int i = 0; i < engine->instance_count; i++)
-        engine->instances[i].host.seed = seed_of(engine, &engine->instances[i]);
     code = spread_begin(engine->device.gpu, engine->report);
     if (code) return code;
     complete_hosts(engine);
