@@ -165,6 +165,22 @@ static void what_is_compiled_ahead_is_what_is_asked_for(void **state)
     free(image), free(second);
 }
 
+static void what_nobody_asks_for_is_kept(void **state)
+{
+    char why[512], path[1024];
+    assert_int_equal(empty_cache(state), 0);
+    nvrtc *n = nvrtc_open(why);
+    assert_non_null(n);
+    compile_ahead(n, strdup(small_text), "small.cu", 80, ARITHMETIC_EXACT);
+    nvrtc_close(n);
+    only_file(path);
+    n = nvrtc_open(why);
+    assert_non_null(n);
+    compile_ahead(n, strdup(small_text), "small.cu", 80, ARITHMETIC_EXACT);
+    assert_int_equal(n->early_count, 0);
+    nvrtc_close(n);
+}
+
 static void a_gpu_newer_than_the_compiler_gets_ptx(void **state)
 {
     (void)state;
@@ -445,8 +461,9 @@ COMPILER_TEST_MAIN(
     TEST(the_library_named_in_the_environment_is_taken),
     TEST(of_libraries_beside_the_compiler_the_newest_is_taken),
     TEST(what_is_compiled_ahead_is_what_is_asked_for), TEST(a_gpu_newer_than_the_compiler_gets_ptx),
-    TEST(a_gpu_older_than_the_compiler_is_refused), TEST(the_second_time_comes_from_the_cache),
-    TEST(another_text_or_architecture_is_another_file), TEST(a_damaged_file_is_compiled_again),
+    TEST(what_nobody_asks_for_is_kept), TEST(a_gpu_older_than_the_compiler_is_refused),
+    TEST(the_second_time_comes_from_the_cache), TEST(another_text_or_architecture_is_another_file),
+    TEST(a_damaged_file_is_compiled_again),
     TEST(a_file_with_the_key_of_another_kernel_is_compiled_again),
     TEST(several_processes_may_write_the_same_kernel),
     TEST(the_file_used_longest_ago_is_deleted_first),
