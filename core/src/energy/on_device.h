@@ -101,6 +101,8 @@ typedef enum on_device_obstacle {
 } on_device_obstacle;
 on_device_obstacle on_device_in_the_way(const plugmc_system *, bool weighs_energies, char *words,
                                         size_t bytes);
+/* Walkers are so few that no trial move is made there, whatever is known only after `prepare`. */
+bool on_device_has_few(const plugmc_system *);
 /* Estimated seconds for one trial move of all walkers on the device. Nothing needs to be prepared. INFINITY: trials are
  * made one by one, so a GPU is not faster. */
 double on_device_walk_seconds(const plugmc_system *);

@@ -80,6 +80,17 @@ static bool total_in_the_way(const plugmc_system *system, const plugmc_term *ter
     return true;
 }
 
+/* But for swaps, which are made there nevertheless. */
+static bool keeps_all_on_host(const plugmc_system *system)
+{
+    return system->changes & PLUGMC_CHANGED_COUNT || on_device_beside(system);
+}
+
+bool on_device_has_few(const plugmc_system *system)
+{
+    return system->walkers < LEAST_WALKERS && keeps_all_on_host(system);
+}
+
 on_device_obstacle on_device_in_the_way(const plugmc_system *system, bool weighs_energies,
                                         char *words, size_t bytes)
 {
@@ -108,7 +119,7 @@ on_device_obstacle on_device_in_the_way(const plugmc_system *system, bool weighs
                  system->walkers == 1 ? "is" : "are", system->walkers);
     else
         return NO_OBSTACLE;
-    return counts || on_device_beside(system) ? FOR_ALL_TRIALS : FOR_ALL_BUT_SWAPS;
+    return keeps_all_on_host(system) ? FOR_ALL_TRIALS : FOR_ALL_BUT_SWAPS;
 }
 
 /* Of a trial in a single walker, and of one where walkers fill the GPU. Constants: serial on one H200, 500 and 4,000 particles of

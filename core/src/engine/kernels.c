@@ -31,10 +31,12 @@ static int sources_of(engine *engine, instance *instance,
     return engine->report->errors ? engine->report->code : 0;
 }
 
-/* Energies for movers that ask the core on a GPU, and the trial moves of each. */
+/* Energies for movers that ask the core on a GPU, and the trial moves of each, unless a run on a GPU has so few walkers that it
+ * makes them on the host. */
 static int sources_of_core(engine *engine, int (*each)(void *, const plugmc_gpu_source *),
                            void *data)
 {
+    const bool few = engine->device.gpu && on_device_has_few(&engine->system);
     bool done = false; /* energies */
     int code = 0;
     for (int k = 0; k < 2 * engine->mover_count && !code; k++) {
@@ -43,7 +45,7 @@ static int sources_of_core(engine *engine, int (*each)(void *, const plugmc_gpu_
         plugmc_gpu_source source;
         char *joined;
         if (!m->by_core || !(m->mover->needs & PLUGMC_RUNS_ON_GPU)) continue;
-        if (plugin ? !plugin->source : done) continue;
+        if (plugin ? few || !plugin->source : done) continue;
         done = true;
         code =
             on_device_text(plugin, on_device_beside(&engine->system), &source, &joined)
