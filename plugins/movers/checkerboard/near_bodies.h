@@ -183,7 +183,7 @@ PLUGMC_FN void write_back(body_lanes *c, const variant v)
             c->coordinate[axis + at] = near->slot[k].y[l];
             if (v.dim == 3) c->coordinate[2 * axis + at] = near->slot[k].z[l];
         }
-    carry_parts(c, 1, v);
+    if (rotations_threshold(c->me)) carry_parts(c, 1, v);
 }
 
 /* That of an entry as it is. */
