@@ -208,9 +208,11 @@ PLUGMC_FN int look_around(body_lanes *c, trial_lanes *t, const variant v)
         memcpy(near->close[first / 32], close, sizeof close);
         EACH_LANE(l) any[l] |= close[l];
     }
+#pragma omp simd reduction(| : left)
     for (int l = 0; l < LANES; l++) {
-        t->possible[l] &= !overlap[l];
-        left |= t->possible[l] & (any[l] != 0);
+        const int32_t possible = t->possible[l] & !overlap[l];
+        t->possible[l] = possible;
+        left |= possible & (any[l] != 0);
     }
     return left;
 }

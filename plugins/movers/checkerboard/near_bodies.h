@@ -126,7 +126,7 @@ PLUGMC_FN void places_of(const checkerboard *me, const lanes_view *view, int c, 
     }
 }
 
-/* Slots that nobody is in, or nobody near enough, are left out where that is so in all lanes. */
+/* As many slots of each cell as one of the lanes needs. */
 PLUGMC_FN void gather_side_by_side(body_lanes *c, const lanes_view *view, const variant v)
 {
     near_bodies *near = &c->near;
@@ -183,7 +183,7 @@ PLUGMC_FN void write_back(body_lanes *c, const variant v)
             c->coordinate[axis + at] = near->slot[k].y[l];
             if (v.dim == 3) c->coordinate[2 * axis + at] = near->slot[k].z[l];
         }
-    carry_parts(c, 1, v);
+    if (rotations_threshold(c->me)) carry_parts(c, 1, v);
 }
 
 /* That of an entry as it is. */
