@@ -9,10 +9,11 @@
 # at any number of bodies. bodies_density.py fits a curve to the five and integrates. A line of the output has both
 # densities N / <V>, the standard errors of both, and the pressure that the run at constant pressure has measured on the way.
 #
-# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for 1,000 sweeps of its own. SAMPLES= (SWEEPS / 30) is
-# the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS) walkers; 0: only constant
-# pressure. START= (random) is the state of [initial], DEVICE= (cpu) says where, THREADS= (1) how many a run takes, JOBS= (1) how many
-# runs there are at a time, SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0: no limit) ends a run early, and what it has counts.
+# WALKERS= shares SWEEPS among so many walkers, each of which comes to equilibrium for EQUILIBRATE= (1,000) sweeps of its own.
+# SAMPLES= (SWEEPS / 30) is the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS)
+# walkers; 0: only constant pressure. START= (random) is the state of [initial], DEVICE= (cpu) says where, THREADS= (1) how many a run
+# takes, JOBS= (1) how many runs there are at a time: one on a GPU, where programs that share it wait for each other at each copy.
+# SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0: no limit) ends a run early, and what it has counts.
 #
 # PLUGMC is the program, FOLDER where it writes.
 set -u
@@ -50,7 +51,7 @@ input()
     cat <<-END
 	[run]
 	sweeps = $2
-	equilibrate = $(($2 / 20 > least ? $2 / 20 : least))
+	equilibrate = ${EQUILIBRATE:-$(($2 / 20 > least ? $2 / 20 : least))}
 	seed = $(($(printf %s "$5" | cksum | cut -c1-6) + ${SEED:-0}))
 	threads = ${THREADS:-1}
 	walkers = $4
