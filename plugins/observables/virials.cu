@@ -5,20 +5,6 @@
  */
 enum { VIRIAL_THREADS = 128 };
 
-/* The cell that particle k lies in: the last one that starts at or before k. */
-PLUGMC_FN int32_t cell_of(const uint32_t *start, int32_t cells, uint32_t k)
-{
-    int32_t low = 0, high = cells;
-    while (high - low > 1) {
-        const int32_t middle = low + (high - low) / 2;
-        if (start[middle] <= k)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Each pair of entry k with one after it, among the cells around its own: add(entry, separation). */
 template <typename call>
 static __device__ __forceinline__ void for_all_after(const double *positions, const uint32_t *start,
@@ -27,7 +13,8 @@ static __device__ __forceinline__ void for_all_after(const double *positions, co
                                                      int32_t count_z, call &&add)
 {
     const double *own = positions + 3 * (uint64_t)k;
-    const int32_t cell = cell_of(start, count_x * count_y * count_z, k);
+    const int32_t cell =
+        (int32_t)plugmc_cell_of_entry(start, (uint32_t)(count_x * count_y * count_z), k);
     const int32_t nx = plugmc_cells_around(count_x), ny = plugmc_cells_around(count_y),
                   nz = plugmc_cells_around(count_z);
     for (int32_t n = 0; n < nx * ny * nz; n++) {

@@ -275,6 +275,20 @@ PLUGMC_FN int32_t plugmc_cell_around(int32_t cell, int32_t number, int32_t count
     return c < 0 ? c + count : (c >= count ? c - count : c);
 }
 
+/* The cell of entry k of particles sorted by cell: the last one that begins at or before it. start [cells + 1]. */
+PLUGMC_FN uint32_t plugmc_cell_of_entry(const uint32_t *start, uint32_t cells, uint32_t k)
+{
+    uint32_t low = 0, high = cells;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (start[middle] <= k)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Entries of the cells x - reach ... x + reach in a row of `count` cells of a periodic box, or of the whole row if
  * it has no more cells than that. `row` is the index of the first cell of the row. The entries are contiguous
  * except at the ends of the row, so there are two runs [begin, end); the second one is mostly empty. */

@@ -16,20 +16,6 @@ PLUGMC_FN double energies_sum(double mine, double *parts, uint32_t threads)
     return sum;
 }
 
-/* The cell that slot k of a walker is in: the last one that begins at or before it. */
-PLUGMC_FN uint32_t energies_cell(const uint32_t *start, uint32_t cells, uint32_t k)
-{
-    uint32_t low = 0, high = cells;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (start[middle] <= k)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Cells around k in one direction, each once: from *first on, this many. */
 PLUGMC_FN int32_t energies_around(int32_t k, int32_t count, int32_t *first)
 {
@@ -115,7 +101,7 @@ PLUGMC_FN int energies_meet(const energies_task *t, uint64_t row, const energies
 PLUGMC_FN int energies_near(const energies_task *t, const uint32_t *start, uint64_t row,
                             const energies_probe *p, uint32_t k, energies_pairs *sums)
 {
-    const uint32_t cell = energies_cell(start, t->cells, k);
+    const uint32_t cell = plugmc_cell_of_entry(start, t->cells, k);
     const int32_t nx = t->count[0], ny = t->count[1], nz = t->count[2];
     const int32_t cx = cell % nx, cy = cell / nx % ny, cz = cell / nx / ny;
     int32_t x0, y0, z0;

@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(ENERGIES_THREADS)
     places.order[row + k] = i;
     places.species[row + k] = t.species[row + i];
     places.cell[row + k] =
-        sorted ? energies_cell(t.start + (uint64_t)walker * (t.cells + 1), t.cells, k) : 0;
+        sorted ? plugmc_cell_of_entry(t.start + (uint64_t)walker * (t.cells + 1), t.cells, k) : 0;
 }
 
 /* Positions [walkers][particles][3] as they are now. */

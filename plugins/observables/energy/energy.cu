@@ -163,20 +163,6 @@ typedef struct energy_cells {
     int32_t x, y, z;
 } energy_cells;
 
-/* The cell of entry k: the last one that begins at or before it. */
-PLUGMC_FN uint32_t energy_cell_of(const uint32_t *start, uint32_t cells, uint32_t k)
-{
-    uint32_t low = 0, high = cells;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (start[middle] <= k)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Pairs of entry k with those behind it. */
 PLUGMC_FN void energy_meet_near(plugmc_sums *sum, const energy_cells *cells, const uint32_t *start,
                                 const uint32_t *order, const double *positions,
@@ -184,7 +170,7 @@ PLUGMC_FN void energy_meet_near(plugmc_sums *sum, const energy_cells *cells, con
                                 const real own[3], plugmc_site site)
 {
     const int32_t nx = cells->x, ny = cells->y, nz = cells->z;
-    const uint32_t mine = energy_cell_of(start, (uint32_t)(nx * ny * nz), k);
+    const uint32_t mine = plugmc_cell_of_entry(start, (uint32_t)(nx * ny * nz), k);
     const int32_t x = (int32_t)(mine % nx), y = (int32_t)(mine / nx % ny),
                   z = (int32_t)(mine / nx / ny);
     const int32_t ax = plugmc_cells_around(nx), ay = plugmc_cells_around(ny),
