@@ -136,18 +136,25 @@ PLUGMC_FN cb_body cb_body_of(const cb_near *near, int i, int me)
     return b;
 }
 
-/* Whether entry k of the m near the cell, which is not entry i, is in reach of b. */
-PLUGMC_FN bool cb_reaches(const cb_near *near, cb_group g, int k, int m, int i, cb_walls walls,
-                          const cb_body *b)
+/* Square of the distance from b to entry k, in units of the edge of a cell along x. */
+PLUGMC_FN float cb_square_to(const cb_near *near, cb_group g, int k, cb_walls walls,
+                             const cb_body *b)
 {
-    if (k >= m || k == i) return false;
     const float ux = b->x - near->x[k][g.me], uy = (b->y - near->y[k][g.me]) * walls.ratio_y;
     float square = fmaf(uy, uy, ux * ux);
 #if DIM == 3
     const float uz = (b->z - near->z[k][g.me]) * walls.ratio_z;
     square = fmaf(uz, uz, square);
 #endif
-    return square < walls.reach;
+    return square;
+}
+
+/* Whether entry k of the m near the cell, which is not entry i, is in reach of b. */
+PLUGMC_FN bool cb_reaches(const cb_near *near, cb_group g, int k, int m, int i, cb_walls walls,
+                          const cb_body *b)
+{
+    if (k >= m || k == i) return false;
+    return cb_square_to(near, g, k, walls, b) < walls.reach;
 }
 
 /* Whether b overlaps with entry k of column `me`; if not, their energies are added to the sums. */
@@ -178,12 +185,7 @@ PLUGMC_FN bool cb_any_close(const cb_near *near, cb_group g, int m, int i, cb_wa
     bool close = false;
     for (int k = g.lane; k < m; k += CB_LANES) {
         if (k == i) continue;
-        const float ux = b->x - near->x[k][g.me], uy = (b->y - near->y[k][g.me]) * walls.ratio_y;
-        float square = fmaf(uy, uy, ux * ux);
-#if DIM == 3
-        const float uz = (b->z - near->z[k][g.me]) * walls.ratio_z;
-        square = fmaf(uz, uz, square);
-#endif
+        const float square = cb_square_to(near, g, k, walls, b);
         const int pair = b->placed.site.species * PLUGMC_SPECIES + cb_species_near(near, k, g.me);
         const bool core = square < cb_contact_of(walls, pair);
         *inside = *inside || core;
