@@ -74,7 +74,7 @@ static int free_number(const void *instance, int64_t k, plugmc_variational_param
 static int free_get(const void *instance, double *values)
 {
     (void)instance;
-    memcpy(values, free_value, sizeof free_value);
+    memcpy(values, free_value, (size_t)free_many * sizeof *values);
     return free_code;
 }
 

@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-enum { MUTATIONS = 300, MOST_BYTES = 1 << 20 };
+enum { MUTATIONS = 300, MOST_BYTES = 1 << 23 };
 
 static char folder[] = "/tmp/plugmc-damaged-XXXXXX", plugin[64], said[64];
 static unsigned char whole[MOST_BYTES], bytes[MOST_BYTES];

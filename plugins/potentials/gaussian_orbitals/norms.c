@@ -6,6 +6,7 @@
  * 83 (1995)). */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gaussian_orbitals.h"
 
@@ -79,8 +80,7 @@ static int power_overlaps(const molecule *m, const gaussian_shell *a, const gaus
             const double *u = m->primitive[k], *v = m->primitive[n];
             const double decay = u[0] * v[0] / (u[0] + v[0]) * square;
             if (decay > 50) continue;
-            if (!any++)
-                for (int i = 0; i < MOST_POWERS * MOST_POWERS; i++) out[0][i] = 0;
+            if (!any++) memset(out, 0, MOST_POWERS * sizeof *out);
             const double factor = u[1] * v[1] * exp(-decay);
             for (int e = 0; e < 3; e++) line_overlaps(u[0], v[0], d[e], a->l, b->l, line[e]);
             for (int x = a->l; x >= 0; x--)
