@@ -7,15 +7,8 @@
 #include "system/geometry.h"
 #include "system/system.h"
 
-/* Where nobody is, positions are NaN: nobody is in a cell. */
+/* Where nobody is, positions are NaN, and who is at infinity has none in the box: both are in no cell. */
 enum { NO_CELL = UINT32_MAX };
-
-static int64_t present(int64_t n, const double *positions)
-{
-    int64_t there = 0;
-    for (int64_t i = 0; i < n; i++) there += !isnan(positions[3 * i]);
-    return there;
-}
 
 /* Counting sort of one walker. `of` [n] gets the cell of each. A thread counts and places the particles
  * of its range of cells, in the order of their numbers, for which it looks at all of `of`: nobody waits
@@ -26,7 +19,6 @@ static void sort_walker(int threads, int64_t n, const plugmc_box *box, const cel
                         double *sorted)
 {
     const cell_grid own = cell_grid_in(shape, box), *grid = &own;
-    start[grid->cells] = (uint32_t)present(n, positions);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
 #pragma omp for schedule(static)
@@ -43,11 +35,13 @@ static void sort_walker(int threads, int64_t n, const plugmc_box *box, const cel
             before += of[i] < first;
             if (of[i] >= first && of[i] < end) start[of[i]]++;
         }
-        for (int64_t c = first, entry = before; c < end; c++) {
+        uint32_t next = before;
+        for (int64_t c = first; c < end; c++) {
             const uint32_t count = start[c];
-            start[c] = (uint32_t)entry;
-            entry += count;
+            start[c] = next;
+            next += count;
         }
+        if (end == grid->cells) start[end] = next;
         for (int64_t i = 0; i < n; i++) {
             if (of[i] < first || of[i] >= end) continue;
             const int64_t entry = start[of[i]]++;
