@@ -65,9 +65,10 @@ typedef struct walk_task {
     const int64_t *first;    /* [species + 1] */
     int64_t *counts;         /* [walkers][species] */
     const plugmc_box *boxes; /* [walkers] */
-    /* [terms][entries]: energies that depend on numbers alone, at the entry sum over species of row (count - fixed). NULL: no such
-     * terms. */
+    /* [terms][entries]: energies that depend on numbers alone, at the entry sum over species of row (count - fixed); rows of walkers,
+     * where boxes change. NULL: no such terms. */
     const double *by_count;
+    uint64_t count_row;         /* terms times entries, or 0 */
     const int64_t *row, *fixed; /* [species]: see walk_rows */
     int64_t entries;
     /* [particles] as PLUGMC_STATE_MOLECULE, or NULL. */
@@ -91,6 +92,8 @@ typedef struct walk_call {
     uint64_t sweep;
     uint64_t end, sweeps, a_sweep;
     uint32_t from;
+    /* plugmc_proposal.partner: [blocks][2], the lower one first. NULL: each block has a walker. */
+    const uint32_t *pairs;
     /* The move of the proposal, and the number of moves of the mover. */
     int32_t move, moves;
     /* Last kind of change that is allowed, besides displaced groups. */
@@ -144,6 +147,7 @@ typedef struct walk_around {
     uint32_t *grouped;
     plugmc_orientation *orientations;
     int32_t picks;            /* 1: neighbours are picked by walk_coarse_places */
+    uint32_t walker, coarse;  /* its number, and where its coarse places begin */
     uint32_t thread, threads; /* that share the neighbours: of a warp, or of the block */
 } walk_around;
 #endif
