@@ -39,7 +39,7 @@ typedef struct transfer {
     int64_t trials, volume_trials, trial_positions, trial_orientations;
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species, or of the kind of molecule */
-    int32_t of_molecules;         /* 0: particles are transferred */
+    int32_t of_molecules, on_gpu; /* 0: particles are transferred; the run is on the CPU */
     /* all [walkers] */
     int32_t *partner, *leaves, *comes; /* comes: `number`, or -1 */
     double (*place)[3];
@@ -88,9 +88,11 @@ PLUGMC_PROPOSES(transfer, propose)
 
 #if PLUGMC_HOST
 #include <math.h>
+#include <plugmc/description.h>
 #include <plugmc/everything.h>
 #include <plugmc/former_keys.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "molecule_kind.h"
 #include "reservoir.h"
@@ -327,6 +329,7 @@ static int prepare(void *instance, const plugmc_host *host)
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
     int code = find_who_goes(t, host);
     if (code) return code;
+    t->on_gpu = host->gpu != NULL;
     if (system->walkers / system->rungs % 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%d walkers%s: boxes form pairs, so their number must be even",
@@ -399,6 +402,19 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .listing_size = sizeof(plugmc_listing),
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
+static int32_t line(const void *instance, int32_t index, char *out, size_t bytes)
+{
+    const transfer *t = instance;
+    if (index > 0 || t->of_molecules || !t->on_gpu) return 0;
+    snprintf(
+        out, bytes,
+        "makes its trial moves on the host, not on the GPU: there only rigid molecules go from "
+        "box to box");
+    return 1;
+}
+
+static const plugmc_description description = {.size = sizeof description, .line = line};
+
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(transfer, species, NULL,
                     "species that is transferred between the boxes, or NAME of [molecule NAME]"),
@@ -430,17 +446,17 @@ static const plugmc_move moves[] = {
      .largest = 2},
 };
 
-PLUGMC_PLUGIN(.name = "transfer",
-              .summary = "Gibbs ensemble: pairs of boxes exchange particles "
-                         "and volume",
-              .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)",
-              PLUGMC_KEYS(transfer, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
-              PLUGMC_MOVER_WITH(
-                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
-                  .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
-                  .good_for =
-                      "coexistence of liquid and vapour without an interface; combine it with a "
-                      "mover that displaces"),
-              .observable = &observable, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "transfer",
+        .summary = "Gibbs ensemble: pairs of boxes exchange particles "
+                   "and volume",
+        .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)", PLUGMC_KEYS(transfer, table),
+        PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}, {PLUGMC_DESCRIPTION, &description}),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
+            .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
+            .good_for = "coexistence of liquid and vapour without an interface; combine it with a "
+                        "mover that displaces"),
+        .observable = &observable, .prepare = prepare)
 #endif

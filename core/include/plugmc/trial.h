@@ -31,7 +31,7 @@ enum {
      * only. */
     PLUGMC_MOLECULE_IDENTITY,
     /* Since 2.1. The rigid molecules whose first sites are `particle` and `other` take each other's positions, and keep their
-     * orientations. Of trial moves only. This kind and the one before are made on the host: plugmc_proposal.parameters_size = 0. */
+     * orientations. Of trial moves only. */
     PLUGMC_MOLECULES_SWAPPED
 };
 

@@ -201,8 +201,7 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, doubl
     for (int k = 0; k < PLUGMC_SPECIES; k++) x += b->of_count[k] * (double)a->count[k];
     const bool changes_counts = walk_is_group(trial) && trial->kind != PLUGMC_GROUP_DISPLACED;
     for (int32_t k = 0; changes_counts && k < trial->group->n; k++)
-        change += (trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1) *
-                  b->of_count[walk_species_of(trial, a, k)];
+        change += (walk_comes(trial, k) ? 1 : -1) * b->of_count[walk_species_of(trial, a, k)];
     if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
         change += b->of_count[trial->species];
     if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)

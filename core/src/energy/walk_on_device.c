@@ -482,15 +482,11 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                               "a trial move turns what has no orientation, or to one that is none, "
                               "in walker %d and sweep %llu",
                               w, (unsigned long long)r->sweep);
-        if (r->stopped == WALK_NO_KIND || r->stopped == WALK_CHOICES || r->stopped == WALK_ON_HOST)
-            return host->fail(
-                host->context, PLUGMC_ERROR_STATE,
-                r->stopped == WALK_NO_KIND
-                    ? "a trial move is of no kind of molecule that may come and leave"
-                : r->stopped == WALK_CHOICES
-                    ? "a trial move has too many trial positions and orientations"
-                    : "a trial move is of a kind that is made on the host alone: its mover has to "
-                      "propose with parameters_size = 0");
+        if (r->stopped == WALK_NO_KIND || r->stopped == WALK_CHOICES)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              r->stopped == WALK_NO_KIND
+                                  ? "a trial move is of no kind of molecule that may come and leave"
+                                  : "a trial move has too many trial positions and orientations");
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;

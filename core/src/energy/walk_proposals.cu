@@ -3,16 +3,16 @@
  *
  * Stands between walk_waves.cu and walk.cu. */
 
-/* Particles of a group that the mover proposes, and of any, at most. Rigid molecules are groups of their sites. */
+/* Particles of a group that the mover proposes, and of any, at most. Rigid molecules are groups of their sites, as are two of them. */
 #ifdef PLUGMC_GROUPS
 enum { WALK_PROPOSED_GROUPS = PLUGMC_GROUPS };
 #else
 enum { WALK_PROPOSED_GROUPS = 0 };
 #endif
 enum {
-    WALK_GROUPS = !WALK_MOLECULES || PLUGMC_MOST_SITES < (int)WALK_PROPOSED_GROUPS
+    WALK_GROUPS = !WALK_MOLECULES || 2 * PLUGMC_MOST_SITES < (int)WALK_PROPOSED_GROUPS
                       ? (WALK_PROPOSED_GROUPS ? (int)WALK_PROPOSED_GROUPS : 1)
-                      : (int)PLUGMC_MOST_SITES
+                      : 2 * (int)PLUGMC_MOST_SITES
 };
 
 /* Movers whose proposals share the threads of a warp (plugmc/near.h) propose one trial at a time. */

@@ -7,17 +7,22 @@
 PLUGMC_FN bool walk_prepare(const walk_task &t, const walk_call &call, const walk_around *a,
                             plugmc_trial *trial, walk_result *result)
 {
-    if (trial->kind > PLUGMC_MOLECULE_REMOVED) result->stopped = WALK_ON_HOST;
+    const bool swapped = trial->kind == PLUGMC_MOLECULES_SWAPPED;
+    if (trial->kind > PLUGMC_MOLECULES_SWAPPED || (swapped && !WALK_MOLECULES))
+        result->stopped = WALK_UNKNOWN;
     if (trial->move < 0 || trial->move >= call.moves ||
-        (trial->kind > PLUGMC_MOLECULE_DISPLACED && call.last_kind < PLUGMC_INSERTED))
+        (trial->kind > PLUGMC_MOLECULE_DISPLACED && !swapped && call.last_kind < PLUGMC_INSERTED))
         result->stopped = WALK_UNKNOWN;
     if (result->stopped) return false;
 #if WALK_MOLECULES
-    const bool molecule = trial->kind == PLUGMC_MOLECULE_DISPLACED;
+    const bool molecule = trial->kind == PLUGMC_MOLECULE_DISPLACED || swapped;
 #if WALK_RESERVOIR
     if (walk_is_exchange(trial)) return walk_gather_sites(&t, a, trial, result);
 #endif
-    if (molecule) walk_make_sites(&t, a, trial, result);
+    if (swapped)
+        walk_make_swapped(&t, a, trial, result);
+    else if (molecule)
+        walk_make_sites(&t, a, trial, result);
     if (result->stopped) return false;
     const bool possible = walk_is_possible(&t, &call, trial, a, result);
     if (possible && !molecule && walk_breaks_molecules(&t, trial)) result->stopped = WALK_BROKEN;
@@ -77,8 +82,8 @@ PLUGMC_FN void walk_ask(const walk_task &t, const walk_call &call, const walk_bi
                         walk_result *result, walk_asked *asked)
 {
     const double *multipliers = call.multipliers + (uint64_t)a->walker * call.width;
-    asked->reservoir =
-        trial->kind == PLUGMC_MOLECULE_INSERTED || trial->kind == PLUGMC_MOLECULE_REMOVED;
+    asked->reservoir = trial->kind > PLUGMC_MOLECULE_DISPLACED &&
+                       trial->kind < PLUGMC_MOLECULES_SWAPPED;
     asked->turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
     asked->possible = walk_prepare(t, call, a, trial, result);
     asked->forbidden = !asked->possible;
@@ -218,23 +223,21 @@ PLUGMC_FN void walk_pair(const walk_task &t, const walk_call &call, const walk_b
     walk_asked asked[2];
     const int to = 1 - from, move = trial[0].move;
     plugmc_trial *leaves = &trial[from], *comes = &trial[to];
-    walk_ask(t, call, bias, &a[from], room, leaves, result, &asked[from]);
-    if (walk_at_least_one(comes->trial_positions) * walk_at_least_one(comes->trial_orientations) ==
-        1)
-        comes->walker = a[0].walker; /* for its orientation */
-    if (!result->stopped)
-        walk_ask(t, call, bias, &a[to], room, comes, result, &asked[to]);
+    if (walk_choices(comes) == 1) comes->walker = a[0].walker; /* for its orientation */
+#pragma unroll 1
+    for (int k = from, n = 0; n < 2 && !result->stopped; k = to, n++)
+        walk_ask(t, call, bias, &a[k], room, &trial[k], result, &asked[k]);
     if (result->stopped) return;
-    comes->walker = a[to].walker;
     walk_count_one(&call, move, 1, 0, result);
     const bool taken = walk_decide_pair(call, bias, &trial[0], asked, a[0].walker, result);
     walk_count_one(&call, move, 0, taken, result);
     __syncthreads(); /* all have read the places */
-    if (!taken) return;
-    walk_take_asked(t, &a[to], comes, &asked[to]);
-    leaves->kind = PLUGMC_MOLECULE_REMOVED;
-    walk_gather_sites(&t, &a[from], leaves, result);
-    walk_take_asked(t, &a[from], leaves, &asked[from]);
+#pragma unroll 1
+    for (int k = to, n = 0; n < 2 && taken; k = from, n++) {
+        if (k == from) leaves->kind = PLUGMC_MOLECULE_REMOVED;
+        if (k == from) walk_gather_sites(&t, &a[from], leaves, result);
+        walk_take_asked(t, &a[k], &trial[k], &asked[k]);
+    }
 }
 
 /* A block takes two walkers, between which molecules go. */

@@ -23,7 +23,7 @@ enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle that
  * does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the GPU
  * source; or a rigid molecule would have been broken, or is of a kind that does not come and leave, or has too many
- * choices; or the kind of trial is made on the host alone; or it turns what has no orientation. */
+ * choices; or it turns what has no orientation. */
 enum {
     WALK_LOST = 1,
     WALK_UNKNOWN,
@@ -34,7 +34,6 @@ enum {
     WALK_BROKEN,
     WALK_NO_KIND,
     WALK_CHOICES,
-    WALK_ON_HOST,
     WALK_NO_ORIENTATION
 };
 
