@@ -22,7 +22,7 @@ typedef struct identity {
     const char *a, *b;
     int64_t trials, trial_orientations;
     int32_t number[2]; /* of the species, or of the kinds of molecules */
-    int32_t of_molecules, on_gpu;
+    int32_t of_molecules;
 } identity;
 
 PLUGMC_FN int propose_molecule(const identity *p, plugmc_trial *t, int32_t from, int32_t to,
@@ -63,20 +63,19 @@ PLUGMC_FN int propose(const identity *p, plugmc_trial *t)
 PLUGMC_PROPOSES(identity, propose)
 
 #if PLUGMC_HOST
-#include <plugmc/description.h>
-
 #include "molecule_kind.h"
 #include "reservoir.h"
 
-/* Trials of molecules are made on the CPU. */
 static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     const identity *p = instance;
-    const plugmc_proposal proposal = {.size = sizeof proposal,
-                                      .trials = p->trials,
-                                      .parameters = p,
-                                      .propose = plugmc_propose,
-                                      .parameters_size = p->of_molecules ? 0 : sizeof *p};
+    const plugmc_proposal proposal = {
+        .size = sizeof proposal,
+        .trials = p->trials,
+        .parameters = p,
+        .propose = plugmc_propose,
+        .parameters_size = sizeof *p,
+        .trial_positions = (int32_t)(p->of_molecules ? 2 * p->trial_orientations : 1)};
     return host->trials(host->context, &proposal, sweeps->first, sweeps->n);
 }
 
@@ -84,7 +83,6 @@ static int prepare(void *instance, const plugmc_host *host)
 {
     identity *p = instance;
     int code = both_are_alike(host, p->a, p->b, &p->of_molecules);
-    p->on_gpu = host->gpu != NULL;
     if (!code && !p->of_molecules && p->trial_orientations > 1)
         return host->fail(
             host->context, PLUGMC_ERROR_INPUT,
@@ -102,15 +100,6 @@ static int prepare(void *instance, const plugmc_host *host)
     return code;
 }
 
-static int32_t line(const void *instance, int32_t index, char *out, size_t bytes)
-{
-    const identity *p = instance;
-    return moves_molecules_on_host(p->of_molecules, p->on_gpu, "change their kind", index, out,
-                                   bytes);
-}
-
-static const plugmc_description description = {.size = sizeof description, .line = line};
-
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(identity, a, NULL, "one species, or NAME of [molecule NAME]"),
     PLUGMC_TEXT_KEY(identity, b, NULL, "the other species, or kind of molecule"),
@@ -127,7 +116,6 @@ PLUGMC_PLUGIN(
         .name = "identity",
         .summary = "semi-grand-canonical: particles change their species, or molecules their kind",
         .reference = "Kofke, Glandt, Mol. Phys. 64, 1105 (1988)", PLUGMC_KEYS(identity, table),
-        PLUGMC_OFFERS({PLUGMC_DESCRIPTION, &description}),
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
             .changes = PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <plugmc/everything.h>
-#include <stdio.h>
 #include <string.h>
 
 /* -1: there is none of this name. */
@@ -92,16 +91,6 @@ static inline int choices_are_too_many(const plugmc_host *host, int64_t position
                       "most %d are possible",
                       (long long)positions, (long long)orientations, (long long)all,
                       PLUGMC_MOST_TRIAL_POSITIONS);
-}
-
-/* A line of `plugmc check` about a mover that has the trial moves of molecules made on the CPU. */
-static inline int32_t moves_molecules_on_host(int of_molecules, int on_gpu, const char *verb,
-                                              int32_t index, char *out, size_t bytes)
-{
-    if (index > 0 || !of_molecules || !on_gpu) return 0;
-    snprintf(out, bytes,
-             "makes its trial moves on the host, not on the GPU: molecules do not %s there", verb);
-    return 1;
 }
 
 #endif

@@ -9,7 +9,7 @@ typedef struct swap {
     const char *a, *b;
     int64_t trials;
     int32_t species[2]; /* numbers of a and b, or of kinds of molecules */
-    int32_t of_molecules, on_gpu;
+    int32_t of_molecules;
 } swap;
 
 PLUGMC_FN int propose(const swap *s, plugmc_trial *trial)
@@ -37,41 +37,20 @@ PLUGMC_FN int propose(const swap *s, plugmc_trial *trial)
 PLUGMC_PROPOSES(swap, propose)
 
 #if PLUGMC_HOST
-#include <plugmc/description.h>
-
 #include "molecule_kind.h"
 
-/* Trials of molecules are made on the CPU. */
-static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
-{
-    const swap *s = instance;
-    const plugmc_proposal proposal = {.size = sizeof proposal,
-                                      .trials = s->trials,
-                                      .parameters = s,
-                                      .propose = plugmc_propose,
-                                      .parameters_size = s->of_molecules ? 0 : sizeof *s};
-    return host->trials(host->context, &proposal, sweeps->first, sweeps->n);
-}
+PLUGMC_SWEEPS(swap, me->trials)
 
 static int prepare(void *instance, const plugmc_host *host)
 {
     swap *s = instance;
     int code = both_are_alike(host, s->a, s->b, &s->of_molecules);
-    s->on_gpu = host->gpu != NULL;
     if (!code) code = find_particles_or_molecules(host, "a", s->a, &s->species[0]);
     if (!code) code = find_particles_or_molecules(host, "b", s->b, &s->species[1]);
     if (!code && s->species[0] == s->species[1])
         code = host->fail(host->context, PLUGMC_ERROR_INPUT, "a and b are both %s", s->a);
     return code;
 }
-
-static int32_t line(const void *instance, int32_t index, char *out, size_t bytes)
-{
-    const swap *s = instance;
-    return moves_molecules_on_host(s->of_molecules, s->on_gpu, "trade places", index, out, bytes);
-}
-
-static const plugmc_description description = {.size = sizeof description, .line = line};
 
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(swap, a, NULL, "one species, or NAME of [molecule NAME]"),
@@ -86,10 +65,10 @@ PLUGMC_PLUGIN(
         .name = "swap",
         .summary = "exchanges positions of particles of two species, or of molecules of two kinds",
         .reference = "Grigera, Parisi, Phys. Rev. E 63, 045102 (2001)", PLUGMC_KEYS(swap, table),
-        PLUGMC_OFFERS({PLUGMC_DESCRIPTION, &description}),
         PLUGMC_MOVER_WITH(
             moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
-            .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep,
+            .changes = PLUGMC_CHANGED_POSITION, .follows = PLUGMC_CHANGED_COUNT,
+            .sweep = plugmc_sweep,
             .good_for = "dense mixtures, in which unlike particles hardly pass each other; combine "
                         "it with a mover that displaces"),
         .prepare = prepare)

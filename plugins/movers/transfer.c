@@ -24,13 +24,13 @@
  * plugmc_draw_position says, and the orientation of a body or molecule by plugmc_draw_orientation. Several positions and
  * orientations are those of plugmc_choices, in each box with the number of its own walker. Volumes, numbered behind them: TRIAL,
  * words 0 and 1. ACCEPT decides.
+ *
+ * Molecules are transferred on a GPU where the core can (plugmc_proposal.partner), else as particles are: the mover proposes
+ * for all walkers at once and the core decides.
  */
-#include <math.h>
-#include <plugmc/everything.h>
-#include <plugmc/former_keys.h>
+#include <plugmc/proposal.h>
 
-#include "molecule_kind.h"
-#include "reservoir.h"
+#define PLUGMC_PARTNERS 1
 
 enum { TRANSFER, VOLUME }; /* in the table of moves */
 
@@ -39,7 +39,7 @@ typedef struct transfer {
     int64_t trials, volume_trials, trial_positions, trial_orientations;
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species, or of the kind of molecule */
-    const plugmc_molecule *kind;  /* NULL: particles are transferred */
+    int32_t of_molecules, on_gpu; /* 0: particles are transferred; the run is on the CPU */
     /* all [walkers] */
     int32_t *partner, *leaves, *comes; /* comes: `number`, or -1 */
     double (*place)[3];
@@ -50,6 +50,52 @@ typedef struct transfer {
     int32_t *forbidden[2];
     int64_t *taken, *scaled;
 } transfer;
+
+/* What one of two partners does: it is left, or somebody comes to it. */
+PLUGMC_FN int propose(const transfer *p, plugmc_trial *t)
+{
+    const uint32_t lower = t->walker < t->partner ? t->walker : t->partner;
+    const plugmc_random random =
+        plugmc_draw(t->seed, t->sweep, lower, t->number, PLUGMC_PURPOSE_ORDER, 0);
+    const plugmc_molecule *kind =
+        p->of_molecules ? plugmc_kind_of_molecule(t->molecules, p->number) : 0;
+    const int64_t n = kind ? plugmc_molecules_of_kind(kind, t->with_sites) : t->count[p->number];
+    const int back = (int)(random.word[3] >> 31), leaves = back == (t->walker != lower);
+    t->move = TRANSFER;
+    t->trial_positions = (int32_t)p->trial_positions;
+    t->trial_orientations = (int32_t)p->trial_orientations;
+    if (!leaves) {
+        plugmc_trial drawn = *t;
+        drawn.walker = lower;
+        plugmc_draw_position(&drawn, t->position);
+        t->kind = kind ? PLUGMC_MOLECULE_INSERTED : PLUGMC_INSERTED;
+        t->species = p->number;
+        t->log_factor = log(t->box->volume / ((double)n + 1));
+        return 1;
+    }
+    t->kind = kind ? PLUGMC_MOLECULE_REMOVED : PLUGMC_REMOVED;
+    t->particle = -1;
+    t->other = p->number;
+    if (n == 0) return 1;
+    const int64_t chosen = plugmc_below(random.word[0], (uint32_t)n);
+    t->particle =
+        (int32_t)(kind ? plugmc_site_number(kind, chosen, 0) : t->first[p->number] + chosen);
+    t->log_factor = log((double)n / t->box->volume);
+    return 1;
+}
+
+PLUGMC_PROPOSES(transfer, propose)
+
+#if PLUGMC_HOST
+#include <math.h>
+#include <plugmc/description.h>
+#include <plugmc/everything.h>
+#include <plugmc/former_keys.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "molecule_kind.h"
+#include "reservoir.h"
 
 /* The state by now, as arrays of walkers. */
 static int look(const plugmc_host *host, const plugmc_box **box, const int64_t **count)
@@ -62,46 +108,44 @@ static int look(const plugmc_host *host, const plugmc_box **box, const int64_t *
     return code;
 }
 
-/* ---- Particles ----------------------------------------------------------------------------------- */
-
-/* How many there are in a walker with count [species] particles. */
-static int64_t number_in(const transfer *t, const int64_t *count)
-{
-    return t->kind ? plugmc_molecules_of_kind(t->kind, count) : count[t->number];
-}
+/* ---- Particles and molecules -------------------------------------------------------------------------- */
 
 /* One of pair (a, b) leaves for the other box, if there is one. */
 static void propose_transfer(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial,
                              int32_t a, const plugmc_box *box, const int64_t *count)
 {
     const plugmc_system *system = host->system;
-    const plugmc_random random =
-        plugmc_draw(host->seed, sweep, (uint32_t)a, trial, PLUGMC_PURPOSE_ORDER, 0);
-    const uint32_t back = random.word[3] >> 31;
-    const int32_t from = back ? t->partner[a] : a, to = back ? a : t->partner[a];
-    const int64_t n = number_in(t, count + from * system->species_count),
-                  there = number_in(t, count + to * system->species_count);
-    const plugmc_trial draws = {.size = sizeof draws,
-                                .walker = (uint32_t)a,
-                                .seed = host->seed,
-                                .sweep = sweep,
-                                .number = trial,
-                                .dimension = box[to].dimension,
-                                .box = &box[to]};
-    t->leaves[from] = t->leaves[to] = t->comes[from] = t->comes[to] = -1;
-    t->log_factor[from] = t->log_factor[to] = 0;
-    if (n == 0) return;
-    const int64_t chosen = plugmc_below(random.word[0], (uint32_t)n);
-    t->leaves[from] = (int32_t)(t->kind ? plugmc_site_number(t->kind, chosen, 0)
-                                        : system->first[t->number] + chosen);
-    t->comes[to] = t->number;
-    plugmc_draw_position(&draws, t->place[to]);
-    t->turned[to] =
-        plugmc_draw_orientation(host->seed, sweep, (uint32_t)a, trial, box[to].dimension);
-    t->log_factor[from] =
-        log((double)n * box[to].volume / (((double)there + 1) * box[from].volume));
+    const int32_t pair[2] = {a, t->partner[a]};
+    bool nobody = false;
+    for (int k = 0; k < 2; k++) {
+        const int32_t w = pair[k];
+        const int64_t *numbers = count + w * system->species_count;
+        plugmc_trial one = {.size = sizeof one,
+                            .walker = (uint32_t)w,
+                            .partner = (uint32_t)pair[1 - k],
+                            .seed = host->seed,
+                            .sweep = sweep,
+                            .number = trial,
+                            .dimension = box[w].dimension,
+                            .first = system->first,
+                            .count = numbers,
+                            .with_sites = numbers,
+                            .molecules = system->molecules,
+                            .box = &box[w]};
+        propose(t, &one);
+        const bool comes = one.kind == PLUGMC_INSERTED || one.kind == PLUGMC_MOLECULE_INSERTED;
+        t->leaves[w] = comes ? -1 : one.particle;
+        t->comes[w] = comes ? one.species : -1;
+        nobody |= !comes && one.particle < 0;
+        memcpy(t->place[w], one.position, sizeof t->place[w]);
+        t->turned[w] =
+            plugmc_draw_orientation(host->seed, sweep, (uint32_t)a, trial, one.dimension);
+        t->log_factor[w] = one.log_factor;
+    }
+    for (int k = 0; k < 2 && nobody; k++) t->comes[pair[k]] = -1, t->log_factor[pair[k]] = 0;
 }
 
+/* A transfer in each pair. */
 static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, uint32_t trial)
 {
     const int32_t walkers = host->system->walkers;
@@ -119,16 +163,18 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                     .position = t->place,
                                     .orientation = t->turned};
     const plugmc_changes removals = {.size = sizeof removals,
-                                     .kind = t->kind ? PLUGMC_MOLECULE_REMOVED : PLUGMC_REMOVED,
+                                     .kind =
+                                         t->of_molecules ? PLUGMC_MOLECULE_REMOVED : PLUGMC_REMOVED,
                                      .walkers = walkers,
                                      .per_walker = 1,
                                      .particle = t->leaves,
                                      .change = t->change[0],
                                      .forbidden = t->forbidden[0],
                                      .delta = t->growth[0],
-                                     .choices = t->kind ? &choices : NULL},
+                                     .choices = t->of_molecules ? &choices : NULL},
                          insertions = {.size = sizeof insertions,
-                                       .kind = t->kind ? PLUGMC_MOLECULE_INSERTED : PLUGMC_INSERTED,
+                                       .kind = t->of_molecules ? PLUGMC_MOLECULE_INSERTED
+                                                               : PLUGMC_INSERTED,
                                        .walkers = walkers,
                                        .per_walker = 1,
                                        .species = t->comes,
@@ -137,7 +183,7 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                        .forbidden = t->forbidden[1],
                                        .delta = t->growth[1],
                                        .orientation = host->system->bodies ? t->turned : NULL,
-                                       .choices = t->kind ? &choices : NULL};
+                                       .choices = t->of_molecules ? &choices : NULL};
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &removals);
     if (!code) code = plugmc_hamiltonian_of(host)->energies(host->context, &insertions);
     const plugmc_decision decision = {.size = sizeof decision,
@@ -150,6 +196,29 @@ static int try_transfers(transfer *t, const plugmc_host *host, uint64_t sweep, u
                                       .partner = t->partner,
                                       .taken = t->taken};
     return code ? code : plugmc_hamiltonian_of(host)->decide(host->context, &decision);
+}
+
+/* Those of n sweeps, on a GPU if it makes them. */
+static int make_transfers(transfer *t, const plugmc_host *host, uint64_t first, uint64_t n)
+{
+    const plugmc_proposal proposal = {.size = sizeof proposal,
+                                      .move = TRANSFER,
+                                      .trials = t->trials,
+                                      .parameters = t,
+                                      .propose = plugmc_propose,
+                                      .parameters_size = t->of_molecules ? sizeof *t : 0,
+                                      .trial_positions =
+                                          (int32_t)(t->trial_positions * t->trial_orientations),
+                                      .partner = t->partner};
+    int code = host->trials(host->context, &proposal, first, n);
+    if (code != PLUGMC_UNANSWERED) return code;
+    code = PLUGMC_OK;
+    for (uint64_t s = first; s < first + n; s++)
+        for (int64_t k = 0; k < t->trials && !code; k++) {
+            if (host->stopping(host->context)) return PLUGMC_STOPPED;
+            code = try_transfers(t, host, s, (uint32_t)k);
+        }
+    return code;
 }
 
 /* ---- Volumes ------------------------------------------------------------------------------------- */
@@ -225,11 +294,9 @@ static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *s
     const uint64_t first = sweeps->first, n = sweeps->n;
     transfer *t = instance;
     int code = find_partners(t, host);
+    if (!code && !t->volume_trials) return make_transfers(t, host, first, n);
     for (uint64_t s = first; s < first + n && !code; s++) {
-        for (int64_t k = 0; k < t->trials && !code; k++) {
-            if (host->stopping(host->context)) return PLUGMC_STOPPED;
-            code = try_transfers(t, host, s, (uint32_t)k);
-        }
+        code = make_transfers(t, host, s, 1);
         for (int64_t k = 0; k < t->volume_trials && !code; k++) {
             if (host->stopping(host->context)) return PLUGMC_STOPPED;
             code = try_volumes(t, host, s, (uint32_t)(t->trials + k));
@@ -251,7 +318,7 @@ static int find_who_goes(transfer *t, const plugmc_host *host)
     if (molecule_named(host->system, t->species) < 0)
         return plugmc_find_species(host, "species", t->species, &t->number);
     code = find_molecules_that_change(host, "species", t->species, &t->number);
-    if (!code) t->kind = plugmc_kind_of_molecule(host->system->molecules, t->number);
+    t->of_molecules = !code;
     return code;
 }
 
@@ -262,6 +329,7 @@ static int prepare(void *instance, const plugmc_host *host)
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
     int code = find_who_goes(t, host);
     if (code) return code;
+    t->on_gpu = host->gpu != NULL;
     if (system->walkers / system->rungs % 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%d walkers%s: boxes form pairs, so their number must be even",
@@ -334,6 +402,19 @@ static const plugmc_observable observable = {.size = sizeof observable,
                                              .listing_size = sizeof(plugmc_listing),
                                              .follows = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT};
 
+static int32_t line(const void *instance, int32_t index, char *out, size_t bytes)
+{
+    const transfer *t = instance;
+    if (index > 0 || t->of_molecules || !t->on_gpu) return 0;
+    snprintf(
+        out, bytes,
+        "makes its trial moves on the host, not on the GPU: there only rigid molecules go from "
+        "box to box");
+    return 1;
+}
+
+static const plugmc_description description = {.size = sizeof description, .line = line};
+
 static const plugmc_parameter table[] = {
     PLUGMC_TEXT_KEY(transfer, species, NULL,
                     "species that is transferred between the boxes, or NAME of [molecule NAME]"),
@@ -365,16 +446,17 @@ static const plugmc_move moves[] = {
      .largest = 2},
 };
 
-PLUGMC_PLUGIN(.name = "transfer",
-              .summary = "Gibbs ensemble: pairs of boxes exchange particles "
-                         "and volume",
-              .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)",
-              PLUGMC_KEYS(transfer, table), PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}),
-              PLUGMC_MOVER_WITH(
-                  moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
-                  .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
-                  .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
-                  .good_for =
-                      "coexistence of liquid and vapour without an interface; combine it with a "
-                      "mover that displaces"),
-              .observable = &observable, .prepare = prepare)
+PLUGMC_PLUGIN(
+        .name = "transfer",
+        .summary = "Gibbs ensemble: pairs of boxes exchange particles "
+                   "and volume",
+        .reference = "Panagiotopoulos, Mol. Phys. 61, 813 (1987)", PLUGMC_KEYS(transfer, table),
+        PLUGMC_OFFERS({PLUGMC_FORMER_KEYS, &former_keys}, {PLUGMC_DESCRIPTION, &description}),
+        PLUGMC_MOVER_WITH(
+            moves, .needs = PLUGMC_RUNS_ON_CPU | PLUGMC_RUNS_ON_GPU | PLUGMC_KEEPS_RIGID,
+            .changes = PLUGMC_CHANGED_BOX | PLUGMC_CHANGED_COUNT | PLUGMC_CHANGED_POSITION,
+            .follows = PLUGMC_CHANGED_COUNT, .sweep = sweep, .couples = 1, .together = 2,
+            .good_for = "coexistence of liquid and vapour without an interface; combine it with a "
+                        "mover that displaces"),
+        .observable = &observable, .prepare = prepare)
+#endif

@@ -811,10 +811,10 @@ test_molecules_in_two_boxes_of_fixed_volumes()
     python3 -c 'import h5py' 2>"$err" || skip "there is no h5py"
     fixed_boxes
     law_of_fixed_boxes right || fail "numbers have another law"
-    mutant transfer factor_of_sites 's/log((double)n \* box/log(3.0 * (double)n * box/; s/(((double)there + 1)/((3.0 * (double)there + 1)/'
+    mutant transfer factor_of_sites 's/log((double)n \/ t/log(3.0 * (double)n \/ t/; s/((double)n + 1))/(3.0 * (double)n + 1))/'
     fixed_boxes ./factor_of_sites.so
     law_of_fixed_boxes wrong || fail "a factor that counts sites was not seen"
-    mutant transfer no_volumes 's/(double)n \* box\[to\].volume/(double)n/; s/+ 1) \* box\[from\].volume/+ 1)/'
+    mutant transfer no_volumes 's/log(t->box->volume \/ /log(1 \/ /; s/log((double)n \/ t->box->volume)/log((double)n)/'
     fixed_boxes ./no_volumes.so
     law_of_fixed_boxes wrong || fail "a factor without volumes was not seen"
 }
@@ -867,7 +867,7 @@ test_transfers_to_several_positions_have_the_exact_law()
 test_transfers_without_the_weight_of_the_old_place_are_seen()
 {
     python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
-    mutant transfer forgets 's/\.choices = t->kind ? &choices : NULL},$/},/'
+    mutant transfer forgets 's/\.choices = t->of_molecules ? &choices : NULL},$/},/'
     shared 3 4 ./forgets.so
     must run sim.ini
     beyond "$(law_of_shared "$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 apart)")"
@@ -914,7 +914,7 @@ test_transfers_to_several_positions_beside_an_ewald_sum()
     shared_salt 1 1 1
     shared_salt 5 3 2
     within "$(by_pairs 1 2)"
-    mutant transfer forgets 's/\.choices = t->kind ? &choices : NULL},$/},/'
+    mutant transfer forgets 's/\.choices = t->of_molecules ? &choices : NULL},$/},/'
     shared_salt 5 3 3 ./forgets.so
     beyond "$(by_pairs 1 3)"
 }

@@ -1228,14 +1228,14 @@ case_faults_of_transfer_are_seen()
     agrees numbers/N_a even total=4 apart=2
     agrees box_size/volume even from=0 to=16 apart=2
     # N after the removal; N before the insertion
-    plant transfer 's|log((double)n \* box|log(((double)n - 0.5) * box|'
+    plant transfer 's|log((double)n / t->box|log(((double)n - 0.5) / t->box|'
     shorter 4
     caught numbers/N_a even total=4 apart=2
-    plant transfer 's|((double)there + 1) \* box|((double)there + 2) * box|'
+    plant transfer 's|((double)n + 1))|((double)n + 2))|'
     shorter 4
     caught numbers/N_a even total=4 apart=2
     # volumes are forgotten
-    plant transfer 's|\* box\[to\].volume / (|/ (|; s|+ 1) \* box\[from\].volume|+ 1)|'
+    plant transfer 's|log(t->box->volume / |log(1 / |; s|log((double)n / t->box->volume)|log((double)n)|'
     shorter 4
     caught box_size/volume even from=0 to=16 apart=2
     # one power of the volumes too many

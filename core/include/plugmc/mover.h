@@ -147,6 +147,12 @@ typedef struct plugmc_proposal {
     int32_t together;
     /* Since 2.1. With trials = 0: 1: the number of rigid molecules. */
     int32_t for_molecules;
+    /* Since 2.1. [walkers]: partner of each walker, with trials > 0. One of the two proposes PLUGMC_MOLECULE_REMOVED and the
+     * other PLUGMC_MOLECULE_INSERTED, and both are accepted or rejected together as plugmc_decision says of partners. If there is no
+     * molecule to be removed the trial is not counted. With one trial position and orientation both walkers draw with the number of
+     * the lower one. Trials are made on a GPU alone, else the answer is PLUGMC_UNANSWERED and nothing has changed; the GPU source has to
+     * define PLUGMC_PARTNERS. NULL: walkers are decided one by one. */
+    const int32_t *partner;
 } plugmc_proposal;
 
 /* For the descriptor: a mover and its table of moves. */

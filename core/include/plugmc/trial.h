@@ -31,7 +31,7 @@ enum {
      * only. */
     PLUGMC_MOLECULE_IDENTITY,
     /* Since 2.1. The rigid molecules whose first sites are `particle` and `other` take each other's positions, and keep their
-     * orientations. Of trial moves only. This kind and the one before are made on the host: plugmc_proposal.parameters_size = 0. */
+     * orientations. Of trial moves only. */
     PLUGMC_MOLECULES_SWAPPED
 };
 
@@ -102,6 +102,8 @@ typedef struct plugmc_trial {
      * have had. Many-body terms are asked once, and may be of any kind. PLUGMC_MOLECULE_IDENTITY: likewise, of the molecule that
      * comes and of the one that leaves, at the one position of both. */
     int32_t trial_orientations;
+    /* Since 2.1. Input: the walker that is decided together with this one (plugmc_proposal.partner), or this one. */
+    uint32_t partner;
 } plugmc_trial;
 
 /* Number of the k-th particle present, k = 0 ... particles - 1, species by species. */

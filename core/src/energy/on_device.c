@@ -23,6 +23,7 @@ PLUGMC_EMBED(text_of_walk_waves, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_wav
 PLUGMC_EMBED(text_of_walk_proposals, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_proposals.cu");
 PLUGMC_EMBED(text_of_walk_pool, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_pool.cu");
 PLUGMC_EMBED(text_of_walk, PLUGMC_INCLUDE_PATH "/../../src/energy/walk.cu");
+PLUGMC_EMBED(text_of_walk_shared, PLUGMC_INCLUDE_PATH "/../../src/energy/walk_shared.cu");
 
 /* ---- Opening ------------------------------------------------------------------------------------- */
 
@@ -49,7 +50,8 @@ static void put_trials(FILE *out, const plugmc_plugin *mover, uint32_t beside)
                                 {"walk_waves.cu", text_of_walk_waves},
                                 {"walk_proposals.cu", text_of_walk_proposals},
                                 {"walk_pool.cu", text_of_walk_pool},
-                                {"walk.cu", text_of_walk}};
+                                {"walk.cu", text_of_walk},
+                                {"walk_shared.cu", text_of_walk_shared}};
     fprintf(out,
             "#define WALK_MOLECULES %d\n#define WALK_WAVES %d\n#define WALK_RESERVOIR %d\n"
             "#define WALK_BODIES %d\n#define WALK_ONE_BY_ONE %d\n",

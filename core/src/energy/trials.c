@@ -195,7 +195,8 @@ static plugmc_trial trial_of(const task *k, int32_t w, uint64_t sweep, uint32_t 
                           .molecule = k->h->system->molecule,
                           .orientations = all->orientation,
                           .molecules = k->h->system->molecules,
-                          .with_sites = free ? e->now.counts : NULL};
+                          .with_sites = free ? e->now.counts : NULL,
+                          .partner = (uint32_t)w};
 }
 
 static const char *group_of_trial_is_wrong(const walker_energy *e, const hamiltonian *h,

@@ -85,11 +85,14 @@ void on_device_close_trials(hamiltonian *h)
     free(m->host_step), free(m->outcomes), free(m);
 }
 
-static const char kernel_of_groups[] = "walk_make_groups";
+static const char kernel_of_groups[] = "walk_make_groups", kernel_of_pairs[] = "walk_make_pairs";
+
+static bool of_partners(const plugmc_proposal *p) { return PLUGMC_HAS(p, partner) && p->partner; }
 
 /* The kernel for what may be proposed. */
 static const char *name_of_make(const hamiltonian *h, const plugmc_proposal *proposal)
 {
+    if (of_partners(proposal)) return kernel_of_pairs;
     if (on_device_beside(h->system) & BESIDE_ONE_BY_ONE) return kernel_of_groups;
     if (PLUGMC_HAS(proposal, together) && proposal->together > 0) return kernel_of_groups;
     return PLUGMC_HAS(proposal, trial_positions) && proposal->trial_positions > 1
@@ -253,6 +256,8 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
     mover_kernels *k;
     const bool only_walks = counts || on_device_beside(h->system);
     if (!on_device_sums(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
+        return PLUGMC_UNANSWERED;
+    if (of_partners(proposal) && !(on_device_beside(h->system) & BESIDE_RESERVOIR))
         return PLUGMC_UNANSWERED;
     int code = make_memory(h, host);
     if (!code) code = find_kernels(h, host, mover, proposal, &k);

@@ -1,7 +1,7 @@
 /* walk.cu: trial moves of any kind that a mover proposes, one after the other in each walker. A block takes
  * a walker, and its threads share all the others that one particle meets where it goes from and to.
  *
- * Stands behind the other walk_*.cu. Swaps among many particles are made by
+ * Stands behind the other walk_*.cu, but for walk_shared.cu. Swaps among many particles are made by
  * trials.cu, which looks at those nearby alone. */
 
 /* Positions [walkers][particles][3] apart, as proposals read them: one thread a particle. */
@@ -192,8 +192,8 @@ PLUGMC_FN int64_t walk_outside(const walk_bias *b, uint32_t walker, int64_t bin)
     return bin < first ? first - bin : bin > last ? bin - last : 0;
 }
 
-PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint32_t walker,
-                                 double volume, const plugmc_trial *trial)
+PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, double volume,
+                                 const plugmc_trial *trial)
 {
     walk_step s = {};
     double x = b->of_volume * volume, change = 0;
@@ -201,8 +201,7 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
     for (int k = 0; k < PLUGMC_SPECIES; k++) x += b->of_count[k] * (double)a->count[k];
     const bool changes_counts = walk_is_group(trial) && trial->kind != PLUGMC_GROUP_DISPLACED;
     for (int32_t k = 0; changes_counts && k < trial->group->n; k++)
-        change += (trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1) *
-                  b->of_count[walk_species_of(trial, a, k)];
+        change += (walk_comes(trial, k) ? 1 : -1) * b->of_count[walk_species_of(trial, a, k)];
     if (trial->kind == PLUGMC_INSERTED || trial->kind == PLUGMC_IDENTITY)
         change += b->of_count[trial->species];
     if (trial->kind == PLUGMC_REMOVED || trial->kind == PLUGMC_IDENTITY)
@@ -210,9 +209,9 @@ PLUGMC_FN walk_step walk_step_of(const walk_bias *b, const walk_around *a, uint3
     s.before = walk_bin(b, x);
     s.after = change == 0 ? s.before : walk_bin(b, x + change);
     s.delta = walk_weight(b, s.after) - walk_weight(b, s.before);
-    const int64_t outside = walk_outside(b, walker, s.after);
+    const int64_t outside = walk_outside(b, a->walker, s.after);
     s.leads_out =
-        outside > 0 && outside >= walk_outside(b, walker, s.before) && s.after != s.before;
+        outside > 0 && outside >= walk_outside(b, a->walker, s.before) && s.after != s.before;
     return s;
 }
 
@@ -234,26 +233,29 @@ PLUGMC_FN void walk_note(const walk_bias *b, uint32_t walker, const walk_step *s
 
 /* ---- All trials -------------------------------------------------------------------------------------- */
 
-/* The walker of the block, of which so many threads at a time look at one particle's neighbours. */
-PLUGMC_FN walk_around walk_around_of(const walk_task &t, uint32_t *grouped, uint32_t threads)
+/* Walker number `box` of the block, of which so many threads at a time look at one particle's neighbours. */
+PLUGMC_FN walk_around walk_around_of(const walk_task &t, uint32_t *grouped, uint32_t threads,
+                                     uint32_t walker, uint32_t box)
 {
-    const uint64_t row = (uint64_t)blockIdx.x * t.particles;
+    const uint64_t row = (uint64_t)walker * t.particles;
     const walk_around a = {t.x + row,
                            t.y + row,
                            t.z + row,
                            t.species + row,
                            t.first,
-                           t.counts + (uint64_t)blockIdx.x * PLUGMC_SPECIES,
-                           t.counts + (uint64_t)blockIdx.x * PLUGMC_SPECIES,
-                           plugmc_images_of_walker(t.boxes, blockIdx.x),
+                           t.counts + (uint64_t)walker * PLUGMC_SPECIES,
+                           t.counts + (uint64_t)walker * PLUGMC_SPECIES,
+                           plugmc_images_of_walker(t.boxes, walker),
                            grouped ? grouped + row : 0,
                            t.orientations + row,
                            isfinite(t.reach),
+                           walker,
+                           box * walk_coarse_row(&t),
                            threadIdx.x % threads,
                            threads};
     for (uint32_t k = threadIdx.x; k < t.particles && a.picks; k += blockDim.x) {
         const double r[3] = {a.x[k], a.y[k], a.z[k]};
-        walk_coarse_places()[k] = walk_coarse(&a, r);
+        walk_coarse_places()[a.coarse + k] = walk_coarse(&a, r);
     }
     __syncthreads();
     return a;
@@ -287,7 +289,7 @@ static __device__ __forceinline__ void walk_evaluate(const walk_task &t, const w
                                                      const walk_around *a, uint64_t number,
                                                      uint64_t a_sweep, walk_single *one)
 {
-    const double *multipliers = call.multipliers + (uint64_t)blockIdx.x * call.width;
+    const double *multipliers = call.multipliers + (uint64_t)a->walker * call.width;
     plugmc_trial trial = {};
     walk_part part[2];
     int forbidden;
@@ -330,7 +332,7 @@ static __device__ __forceinline__ void walk_decide(const walk_task &t, const wal
     walk_part part[2];
     walk_step step = {};
     if (own) walk_read(mine, &trial, &part[0]);
-    if (own) step = walk_step_of(&bias, a, blockIdx.x, t.boxes[blockIdx.x].volume, &trial);
+    if (own) step = walk_step_of(&bias, a, t.boxes[a->walker].volume, &trial);
     const bool taken = possible && walk_accepts(&step, mine->delta, mine->u),
                lost = possible && walk_is_lost(mine->delta);
     const uint32_t stops = __ballot_sync(0xffffffffu, (own && mine->stopped) || lost);
@@ -351,7 +353,7 @@ static __device__ __forceinline__ void walk_decide(const walk_task &t, const wal
     }
     for (uint32_t k = j; k < end && bias.counted; k++) {
         if (lane == k && own && !mine->stopped)
-            walk_note(&bias, blockIdx.x, &step, possible ? fmin(1.0, exp(-mine->delta)) : 0, taken);
+            walk_note(&bias, a->walker, &step, possible ? fmin(1.0, exp(-mine->delta)) : 0, taken);
         __syncwarp();
     }
     if (lane >= j && lane < end && own) {
@@ -400,7 +402,7 @@ static __device__ __forceinline__ void walk_singles(const walk_task &t, const wa
                                                     const walk_bias &bias,
                                                     const uint8_t *parameters, walk_result *results)
 {
-    const walk_around a = walk_around_of(t, 0, 32);
+    const walk_around a = walk_around_of(t, 0, 32, blockIdx.x, 0);
     const uint64_t a_sweep = walk_sweep_length(t, call, &a), all = call.sweeps * a_sweep,
                    end = call.end < all ? call.end : all;
     __shared__ walk_progress progress;
@@ -436,145 +438,3 @@ extern "C" __global__ void __launch_bounds__(WALK_THREADS)
 }
 #endif
 #endif /* trials of which several are evaluated at once */
-
-#if defined(PLUGMC_GROUPS) || WALK_ONE_BY_ONE
-/* Whether the trial, which may be of single particles, groups or molecules, can be. Molecules become groups of their sites. */
-PLUGMC_FN bool walk_prepare(const walk_task &t, const walk_call &call, const walk_around *a,
-                            plugmc_trial *trial, walk_result *result)
-{
-    if (trial->kind > PLUGMC_MOLECULE_REMOVED) result->stopped = WALK_ON_HOST;
-    if (trial->move < 0 || trial->move >= call.moves ||
-        (trial->kind > PLUGMC_MOLECULE_DISPLACED && call.last_kind < PLUGMC_INSERTED))
-        result->stopped = WALK_UNKNOWN;
-    if (result->stopped) return false;
-#if WALK_MOLECULES
-    const bool molecule = trial->kind == PLUGMC_MOLECULE_DISPLACED;
-#if WALK_RESERVOIR
-    if (walk_is_exchange(trial)) return walk_gather_sites(&t, a, trial, result);
-#endif
-    if (molecule) walk_make_sites(&t, a, trial, result);
-    if (result->stopped) return false;
-    const bool possible = walk_is_possible(&t, &call, trial, a, result);
-    if (possible && !molecule && walk_breaks_molecules(&t, trial)) result->stopped = WALK_BROKEN;
-    return possible;
-#else
-    return walk_is_possible(&t, &call, trial, a, result);
-#endif
-}
-
-/* The change of -ln p by all but waves. */
-PLUGMC_FN double walk_delta_of_one(const walk_task &t, const walk_around *a, bool reservoir,
-                                   plugmc_trial *trial, walk_part part[2], int parts,
-                                   const double *multipliers, double *room, int *forbidden)
-{
-#if WALK_RESERVOIR
-    if (reservoir) return walk_exchange_delta(&t, a, trial, multipliers, room, forbidden);
-#endif
-    if (walk_is_group(trial)) return walk_group_delta(&t, trial, a, multipliers, room, forbidden);
-#ifdef PLUGMC_TRIAL_POSITIONS
-    if (trial->trial_positions > 1 && trial->kind == PLUGMC_INSERTED)
-        return walk_come(&t, trial, a, part, multipliers, room, forbidden);
-    if (trial->trial_positions > 1 && trial->kind == PLUGMC_REMOVED) {
-        const double own = walk_delta(&t, trial, a, part, parts, multipliers, room, forbidden);
-        return *forbidden ? 0 : own + walk_leave(&t, trial, a, multipliers, room);
-    }
-#endif
-    return walk_delta(&t, trial, a, part, parts, multipliers, room, forbidden);
-}
-
-/* By all threads. */
-PLUGMC_FN void walk_take_one(const walk_task &t, const walk_around *a, bool reservoir, bool turns,
-                             plugmc_trial *trial, const walk_part part[2])
-{
-#if WALK_RESERVOIR
-    if (reservoir) walk_take_exchange(&t, trial, a);
-    if (reservoir) return;
-#endif
-    if (turns && threadIdx.x == 0) a->orientations[trial->particle] = trial->orientation;
-    if (walk_is_group(trial))
-        walk_take_group(trial, a);
-    else if (threadIdx.x == 0)
-        walk_take(trial, a, part);
-}
-
-/* One trial, shared by all threads. Returns whether it is accepted. */
-PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bias &bias,
-                        const walk_around *a, const double *multipliers, double *room,
-                        plugmc_trial *trial, walk_result *result)
-{
-    const bool reservoir = trial->kind == PLUGMC_MOLECULE_INSERTED ||
-                           trial->kind == PLUGMC_MOLECULE_REMOVED,
-               turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
-    const bool possible = walk_prepare(t, call, a, trial, result);
-    if (result->stopped) return false;
-    const walk_step step = walk_step_of(&bias, a, blockIdx.x, t.boxes[blockIdx.x].volume, trial);
-    const bool many = possible && walk_is_group(trial);
-    if (many && !reservoir && walk_mark_group(trial, a)) result->stopped = WALK_TWICE;
-    if (result->stopped) return false;
-    int forbidden = !possible;
-    double delta = 0;
-    walk_part part[2];
-    if (possible) {
-        result->particle = trial->kind == PLUGMC_INSERTED || many ? -1 : trial->particle;
-        if (trial->kind == PLUGMC_DISPLACED || trial->kind == PLUGMC_INSERTED)
-            plugmc_wrap(&t.boxes[blockIdx.x], trial->position);
-        const int parts = many ? 0 : walk_parts(&t, trial, a, part);
-        delta =
-            walk_delta_of_one(t, a, reservoir, trial, part, parts, multipliers, room, &forbidden);
-        if (many && !reservoir) walk_unmark_group(trial, a);
-#if WALK_WAVES
-        if (!forbidden)
-            delta += walk_wave_delta(&t, trial, a, part, many ? trial->group->n : parts,
-                                     multipliers[t.waves.term], room);
-#endif
-    }
-    const bool taken = !forbidden && walk_accepts(&step, delta, walk_random(&call, trial));
-    if (!forbidden && walk_is_lost(delta)) result->stopped = WALK_LOST;
-    if (bias.counted && threadIdx.x == 0)
-        walk_note(&bias, blockIdx.x, &step, forbidden ? 0 : fmin(1.0, exp(-delta)), taken);
-    __syncthreads(); /* all have read the places */
-    if (taken) walk_take_one(t, a, reservoir, turns, trial, part);
-#if WALK_WAVES
-    if (taken) walk_take_waves(&t);
-#endif
-    return taken;
-}
-
-extern "C" __global__ void __launch_bounds__(WALK_THREADS)
-    walk_make_groups(walk_task t, walk_call call, walk_bias bias, const uint8_t *parameters,
-                     walk_result *results)
-{
-    __shared__ double room[WALK_THREADS / 32];
-    const double *multipliers = call.multipliers + (uint64_t)blockIdx.x * call.width;
-    walk_around a = walk_around_of(t, t.grouped, blockDim.x);
-#if WALK_MOLECULES
-    __shared__ int64_t in_no_molecule[PLUGMC_SPECIES];
-    a.of_mover = in_no_molecule;
-    if (threadIdx.x == 0) walk_count_free(&t, &a, in_no_molecule);
-    __syncthreads();
-#endif
-    const uint64_t a_sweep = walk_sweep_length(t, call, &a), all = call.sweeps * a_sweep,
-                   end = call.end < all ? call.end : all;
-    walk_result result = results[blockIdx.x];
-    if (call.together > WALK_PROPOSED_GROUPS) result.stopped = WALK_CROWDED;
-    for (; result.next < end && !result.stopped; result.next++) {
-        plugmc_trial trial;
-#if WALK_WAVES
-        if (result.next % a_sweep == 0) walk_find_structure(&t, &a);
-#endif
-        walk_begin_trial(t, call, &a, result.next, a_sweep, &trial);
-        const int proposed = walk_propose_group(parameters, &trial, call.together);
-        walk_count_one(&call, trial.move, 1, 0, &result);
-        if (!proposed) continue;
-        result.sweep = trial.sweep;
-        const bool taken = walk_one(t, call, bias, &a, multipliers, room, &trial, &result);
-        if (result.stopped && result.stopped != WALK_LOST) break;
-        walk_count_one(&call, trial.move, 0, taken, &result);
-#if WALK_MOLECULES
-        if (taken && threadIdx.x == 0) walk_count_free(&t, &a, in_no_molecule);
-#endif
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) results[blockIdx.x] = result;
-}
-#endif

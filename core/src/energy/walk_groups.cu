@@ -9,6 +9,17 @@ PLUGMC_FN bool walk_is_group(const plugmc_trial *trial)
     return trial->group && trial->kind >= PLUGMC_GROUP_INSERTED;
 }
 
+/* How many members leave where a molecule becomes another one, before those that come: that is where the capacity is no longer asked
+ * for. */
+PLUGMC_FN int32_t walk_leaving(const plugmc_trial *trial) { return trial->group->capacity; }
+
+/* Whether member k is one that comes, and not one that leaves or moves. */
+PLUGMC_FN bool walk_comes(const plugmc_trial *trial, int32_t k)
+{
+    return trial->kind == PLUGMC_GROUP_INSERTED ||
+           (trial->kind == PLUGMC_MOLECULE_IDENTITY && k >= walk_leaving(trial));
+}
+
 /* Of who comes, leaves or moves, also where nobody is there. */
 PLUGMC_FN int32_t walk_species_of(const plugmc_trial *trial, const walk_around *a, int32_t k)
 {
@@ -74,12 +85,11 @@ PLUGMC_FN int walk_group_is_possible(const walk_task *t, const plugmc_trial *tri
 /* What member k does. */
 PLUGMC_FN walk_part walk_member(const plugmc_trial *trial, const walk_around *a, int32_t k)
 {
-    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED,
-               goes = trial->kind == PLUGMC_GROUP_DISPLACED;
+    const bool comes = walk_comes(trial, k), goes = trial->kind == PLUGMC_GROUP_DISPLACED;
     const int64_t i = comes ? -1 : trial->group->members[k];
     walk_part part;
     part.was = comes ? -1 : a->species[i];
-    part.comes = comes ? trial->group->members[k] : goes ? part.was : -1;
+    part.comes = comes ? walk_species_of(trial, a, k) : goes ? part.was : -1;
     part.skip[0] = i, part.skip[1] = -1;
     for (int d = 0; d < 3; d++) {
         part.from[d] = comes    ? trial->group->positions[k][d]
@@ -108,15 +118,26 @@ PLUGMC_FN double walk_pair(const walk_around *a, int32_t s, const double x[3], i
     return apart.r2;
 }
 
+/* What several places ask of molecules is compiled once. */
+#if WALK_ONE_BY_ONE
+#define WALK_ONCE static __device__ __noinline__
+#else
+#define WALK_ONCE PLUGMC_FN
+#endif
+
 /* Pairs within the group, in turn one a thread: of those who come they are not among those who are there, of those
- * who leave each was taken off twice, and those who move have not met each other. Returns whether any overlap. */
-PLUGMC_FN int walk_meet_within(const plugmc_trial *trial, const walk_around *a, double *change)
+ * who leave each was taken off twice, and those who move have not met each other. Sites of one molecule do not meet. Returns whether
+ * any overlap. */
+WALK_ONCE int walk_meet_within(const walk_task *t, const plugmc_trial *trial, const walk_around *a,
+                               double *change)
 {
+    const int32_t *molecule = WALK_MOLECULES ? t->molecule : 0, *who = trial->group->members;
     double lost[PLUGMC_TERMS > 0 ? PLUGMC_TERMS : 1] = {};
     uint32_t number = 0;
     int overlap = 0;
     for (int32_t k = 1; k < trial->group->n; k++)
         for (int32_t l = 0; l < k; l++) {
+            if (molecule && molecule[who[k]] == molecule[who[l]]) continue;
             if (number++ % blockDim.x != threadIdx.x) continue;
             const walk_part one = walk_member(trial, a, l), other = walk_member(trial, a, k);
             const int32_t s = walk_species_of(trial, a, l), r = walk_species_of(trial, a, k);
@@ -166,12 +187,13 @@ PLUGMC_FN walk_team walk_team_of(const walk_around *a, int32_t members)
     return team;
 }
 
-/* Many places ask where molecules come and leave: compiled once. */
-#if WALK_ONE_BY_ONE
-#define WALK_ONCE static __device__ __noinline__
-#else
-#define WALK_ONCE PLUGMC_FN
-#endif
+/* Whether members may meet each other: in runs with rigid molecules two that trade places. */
+PLUGMC_FN bool walk_is_of_several(const walk_task *t, const plugmc_trial *trial)
+{
+    const plugmc_group *g = trial->group;
+    return !WALK_MOLECULES || (trial->kind == PLUGMC_GROUP_DISPLACED &&
+                               t->molecule[g->members[0]] != t->molecule[g->members[g->n - 1]]);
+}
 
 /* The change of -ln p by pairs and fields, and whether it is forbidden. */
 WALK_ONCE double walk_group_parts(const walk_task *t, plugmc_trial *trial, const walk_around *a,
@@ -186,7 +208,8 @@ WALK_ONCE double walk_group_parts(const walk_task *t, plugmc_trial *trial, const
          k += (int32_t)blockDim.x)
         plugmc_wrap(trial->box, trial->group->positions[k]);
     __syncthreads();
-    if (!t->no_pairs && !WALK_MOLECULES) overlap |= walk_meet_within(trial, a, change);
+    if (!t->no_pairs && walk_is_of_several(t, trial))
+        overlap |= walk_meet_within(t, trial, a, change);
     if (PLUGMC_CONTACTS && PLUGMC_ENERGY_TERMS > 0 && (comes || moves)) {
         *forbidden = walk_group_overlaps(trial, a, overlap);
         if (*forbidden) return 0;
@@ -210,12 +233,12 @@ PLUGMC_FN double walk_group_counts(const walk_task *t, const plugmc_trial *trial
                                    const walk_around *a, const double *multipliers)
 {
     const double *of_species = multipliers + PLUGMC_TERMS + 1;
-    const int sign = trial->kind == PLUGMC_GROUP_INSERTED ? 1 : -1;
     double delta = 0;
     int64_t added = 0;
     if (trial->kind == PLUGMC_GROUP_DISPLACED) return 0;
     for (int32_t k = 0; k < trial->group->n; k++) {
         const int32_t species = walk_species_of(trial, a, k);
+        const int sign = walk_comes(trial, k) ? 1 : -1;
         delta += sign * of_species[species];
         added += sign * walk_row(t, species);
     }
@@ -230,20 +253,24 @@ PLUGMC_FN double walk_group_delta(const walk_task *t, plugmc_trial *trial, const
     return *forbidden ? 0 : parts - trial->log_factor + walk_group_counts(t, trial, a, multipliers);
 }
 
-/* Members are marked where they must not meet each other. */
-PLUGMC_FN int walk_is_marked(const plugmc_trial *trial)
+/* How many members are marked, as they must not be met. */
+PLUGMC_FN int32_t walk_marked(const plugmc_trial *trial)
 {
-    return trial->kind == PLUGMC_GROUP_DISPLACED ||
-           (WALK_MOLECULES && trial->kind == PLUGMC_GROUP_REMOVED);
+    const bool all = trial->kind == PLUGMC_GROUP_DISPLACED ||
+                     (WALK_MOLECULES && trial->kind == PLUGMC_GROUP_REMOVED);
+    return all                                       ? trial->group->n
+           : trial->kind == PLUGMC_MOLECULE_IDENTITY ? walk_leaving(trial)
+                                                     : 0;
 }
 
 /* Returns whether one is there twice. */
 PLUGMC_FN int walk_mark_group(const plugmc_trial *trial, const walk_around *a)
 {
     const plugmc_group *g = trial->group;
+    const int32_t n = walk_marked(trial);
     int twice = 0;
-    if (!walk_is_marked(trial)) return 0;
-    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
+    if (!n) return 0;
+    for (int32_t k = (int32_t)threadIdx.x; k < n; k += (int32_t)blockDim.x)
         twice |= (int)atomicExch(&a->grouped[g->members[k]], 1u);
     return __syncthreads_or(twice);
 }
@@ -251,8 +278,8 @@ PLUGMC_FN int walk_mark_group(const plugmc_trial *trial, const walk_around *a)
 PLUGMC_FN void walk_unmark_group(const plugmc_trial *trial, const walk_around *a)
 {
     const plugmc_group *g = trial->group;
-    if (!walk_is_marked(trial)) return;
-    for (int32_t k = (int32_t)threadIdx.x; k < g->n; k += (int32_t)blockDim.x)
+    const int32_t n = walk_marked(trial);
+    for (int32_t k = (int32_t)threadIdx.x; k < n; k += (int32_t)blockDim.x)
         a->grouped[g->members[k]] = 0;
 }
 
@@ -265,10 +292,10 @@ PLUGMC_FN void walk_take_group(const plugmc_trial *trial, const walk_around *a)
         return;
     }
     for (int32_t k = 0; k < trial->group->n && threadIdx.x == 0; k++) {
-        const int32_t who = trial->group->members[k];
-        if (trial->kind == PLUGMC_GROUP_REMOVED)
-            walk_remove(a, who);
+        const int32_t s = walk_species_of(trial, a, k);
+        if (walk_comes(trial, k))
+            walk_put(a, a->first[s] + a->count[s]++, trial->group->positions[k]);
         else
-            walk_put(a, a->first[who] + a->count[who]++, trial->group->positions[k]);
+            walk_remove(a, trial->group->members[k]);
     }
 }

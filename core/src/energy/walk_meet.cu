@@ -95,11 +95,20 @@ PLUGMC_FN uint16_t *walk_listed(void)
                         (WALK_BODIES ? WALK_BODIES_BATCH_BYTES : WALK_BATCH_BYTES));
 }
 
-/* [particles]: see walk_coarse. */
+/* Walkers of a block. */
+#ifdef PLUGMC_PARTNERS
+enum { WALK_BOXES = 2 };
+#else
+enum { WALK_BOXES = 1 };
+#endif
+
+/* [WALK_BOXES][walk_coarse_row]: see walk_coarse. */
 PLUGMC_FN uint32_t *walk_coarse_places(void)
 {
     return (uint32_t *)(walk_listed() + blockDim.x / 32 * WALK_LISTED);
 }
+
+PLUGMC_FN uint32_t walk_coarse_row(const walk_task *t) { return (t->particles + 3) / 4 * 4; }
 
 /* ---- Who is near ------------------------------------------------------------------------------------ */
 
@@ -152,7 +161,7 @@ PLUGMC_FN int walk_square(uint32_t a, uint32_t b)
 PLUGMC_FN uint32_t walk_near(const walk_around *a, uint32_t centre, int32_t within, uint32_t k,
                              uint32_t end)
 {
-    const uint32_t *coarse = walk_coarse_places();
+    const uint32_t *coarse = walk_coarse_places() + a->coarse;
     uint32_t near = 0;
     PLUGMC_UNROLL
     for (int row = 0; row < WALK_ROWS; row++, k += 4 * a->threads) {
@@ -301,7 +310,8 @@ PLUGMC_FN double walk_by_count(const walk_task *t, const walk_around *a, const d
     if (before + added < 0 || before + added >= t->entries)
         return 0; /* there is no room, or nobody */
     for (int term = 0; term < PLUGMC_TERMS; term++) {
-        const double *energy = t->by_count + term * t->entries + before;
+        const double *energy =
+            t->by_count + a->walker * t->count_row + term * t->entries + before;
         if (multipliers[term] != 0) delta += multipliers[term] * (energy[added] - energy[0]);
     }
     return delta;
@@ -430,7 +440,7 @@ PLUGMC_FN int walk_meet_swapped(const walk_around *a, const plugmc_trial *trial,
 PLUGMC_FN void walk_put(const walk_around *a, int64_t k, const double r[3])
 {
     a->x[k] = r[0], a->y[k] = r[1], a->z[k] = r[2];
-    if (a->picks) walk_coarse_places()[k] = walk_coarse(a, r);
+    if (a->picks) walk_coarse_places()[a->coarse + k] = walk_coarse(a, r);
 }
 
 PLUGMC_FN void walk_remove(const walk_around *a, int64_t i)

@@ -1,5 +1,5 @@
-/* walk_molecules.cu: trials in runs with rigid molecules, as in trials.c: molecules go elsewhere, turn, come and leave, and
- * particles that are in none go elsewhere.
+/* walk_molecules.cu: trials in runs with rigid molecules, as in trials.c: molecules go elsewhere, turn, trade places, come and leave,
+ * become others, and particles that are in none go elsewhere.
  *
  * Stands between walk_groups.cu and walk_waves.cu. */
 #if WALK_MOLECULES
@@ -46,53 +46,107 @@ PLUGMC_FN void walk_make_sites(const walk_task *t, const walk_around *a, plugmc_
     __syncthreads();
 }
 
+/* Likewise of two that trade places. */
+PLUGMC_FN void walk_make_swapped(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                                 walk_result *result)
+{
+    const int32_t who[2] = {trial->particle, trial->other};
+    int32_t n = 0;
+    for (int m = 0; m < 2 && !result->stopped; m++) {
+        int64_t within;
+        const plugmc_molecule *kind = walk_molecule_of(t, a, who[m], &within);
+        const int64_t there = who[1 - m];
+        if (!kind || who[0] == who[1] || there < 0 || there >= (int64_t)t->particles) {
+            result->stopped = WALK_BROKEN;
+            continue;
+        }
+        const double first[3] = {a->x[there], a->y[there], a->z[there]};
+        for (int32_t k = (int32_t)threadIdx.x; k < kind->sites; k += (int32_t)blockDim.x) {
+            trial->group->members[n + k] = (int32_t)plugmc_site_number(kind, within, k);
+            plugmc_place_site(kind, &trial->orientations[who[m]], trial->box, first, k,
+                              trial->group->positions[n + k]);
+        }
+        n += kind->sites;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) trial->group->n = trial->group->capacity = n;
+    trial->kind = PLUGMC_GROUP_DISPLACED;
+    __syncthreads();
+}
+
 /* ---- Molecules that come and leave: as in molecule_trials.c -------------------------------------------- */
 
 #if WALK_RESERVOIR
 
 PLUGMC_FN int walk_is_exchange(const plugmc_trial *trial)
 {
-    return trial->kind == PLUGMC_MOLECULE_INSERTED || trial->kind == PLUGMC_MOLECULE_REMOVED;
+    return trial->kind == PLUGMC_MOLECULE_INSERTED || trial->kind == PLUGMC_MOLECULE_REMOVED ||
+           trial->kind == PLUGMC_MOLECULE_IDENTITY;
 }
 
 PLUGMC_FN int32_t walk_at_least_one(int32_t n) { return n > 1 ? n : 1; }
 
-/* Makes the trial one of the group of its sites: species of those that come, in their order; particles that leave, the
- * one with the largest number first, or -1 - species where nobody is there. Returns whether it can be. */
-PLUGMC_FN int walk_gather_sites(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+PLUGMC_FN int32_t walk_choices(const plugmc_trial *trial)
+{
+    return walk_at_least_one(trial->trial_positions) * walk_at_least_one(trial->trial_orientations);
+}
+
+PLUGMC_FN const plugmc_molecule *walk_kind(const walk_task *t, int32_t k)
+{
+    return k >= 0 && k < t->molecules->kinds ? plugmc_kind_of_molecule(t->molecules, k) : 0;
+}
+
+/* Members of a group that leave: particles, the one with the largest number first, or -1 - species where nobody is there. By
+ * one thread. */
+PLUGMC_FN void walk_list_leaving(plugmc_group *g, const plugmc_molecule *kind, bool nobody,
+                                 int64_t within)
+{
+    for (int32_t k = 0; k < kind->sites; k++) {
+        int32_t l = k;
+        const int32_t who =
+            nobody ? -1 - kind->species[k] : (int32_t)plugmc_site_number(kind, within, k);
+        for (; l > 0 && g->members[l - 1] < who; l--) g->members[l] = g->members[l - 1];
+        g->members[l] = who;
+    }
+}
+
+/* Makes the trial one of the group of the sites that leave, which are listed as above, or that come, which are given as species in
+ * their order. Where a molecule becomes another one those that leave are first, and those that come are -1 - species. Returns
+ * whether it can be. */
+WALK_ONCE int walk_gather_sites(const walk_task *t, const walk_around *a, plugmc_trial *trial,
                                 walk_result *result)
 {
-    const bool comes = trial->kind == PLUGMC_MOLECULE_INSERTED;
-    const int32_t named = comes ? trial->species : trial->other;
-    const bool nobody = !comes && trial->particle < 0;
+    const bool comes = trial->kind != PLUGMC_MOLECULE_REMOVED,
+               leaves = trial->kind != PLUGMC_MOLECULE_INSERTED, both = comes && leaves,
+               nobody = leaves && trial->particle < 0;
     int64_t within = 0;
-    const plugmc_molecule *kind =
-        !comes && !nobody ? walk_molecule_of(t, a, trial->particle, &within)
-        : named >= 0 && named < t->molecules->kinds ? plugmc_kind_of_molecule(t->molecules, named)
-                                                    : 0;
-    if (!kind || !kind->changes) result->stopped = WALK_NO_KIND;
-    if (comes && !walk_is_position(trial->position)) result->stopped = WALK_NOWHERE;
-    if (walk_at_least_one(trial->trial_positions) * walk_at_least_one(trial->trial_orientations) >
-        PLUGMC_MOST_TRIAL_POSITIONS)
+    const plugmc_molecule *own = !leaves  ? 0
+                                 : nobody ? walk_kind(t, trial->other)
+                                          : walk_molecule_of(t, a, trial->particle, &within),
+                          *other = comes ? walk_kind(t, trial->species) : 0;
+    if ((leaves && (!own || !own->changes)) || (comes && (!other || !other->changes)) ||
+        own == other)
+        result->stopped = WALK_NO_KIND;
+    if (comes && !both && !walk_is_position(trial->position)) result->stopped = WALK_NOWHERE;
+    if ((both && trial->trial_positions > 1) ||
+        (1 + both) * walk_choices(trial) > PLUGMC_MOST_TRIAL_POSITIONS)
         result->stopped = WALK_CHOICES;
     if (result->stopped) return 0;
-    const bool full = comes && plugmc_molecules_of_kind(kind, a->count) >= kind->capacity;
-    if (full) result->full = kind->species[0] + 1;
+    const bool full = comes && plugmc_molecules_of_kind(other, a->count) >= other->capacity;
+    if (full) result->full = other->species[0] + 1;
     __syncthreads(); /* all have read the group of the mover */
     if (threadIdx.x == 0) {
         plugmc_group *g = trial->group;
-        for (int32_t k = 0; k < kind->sites; k++) {
-            int32_t l = k;
-            const int32_t who = comes    ? kind->species[k]
-                                : nobody ? -1 - kind->species[k]
-                                         : (int32_t)plugmc_site_number(kind, within, k);
-            for (; !comes && l > 0 && g->members[l - 1] < who; l--)
-                g->members[l] = g->members[l - 1];
-            g->members[l] = who;
-        }
-        g->n = g->capacity = kind->sites;
+        const int32_t leaving = leaves ? own->sites : 0, coming = comes ? other->sites : 0;
+        if (leaves) walk_list_leaving(g, own, nobody, within);
+        for (int32_t k = 0; k < coming; k++)
+            g->members[leaving + k] = both ? -1 - other->species[k] : other->species[k];
+        g->n = leaving + coming;
+        g->capacity = both ? leaving : g->n;
     }
-    trial->kind = comes ? PLUGMC_GROUP_INSERTED : PLUGMC_GROUP_REMOVED;
+    trial->kind = both    ? PLUGMC_MOLECULE_IDENTITY
+                  : comes ? PLUGMC_GROUP_INSERTED
+                          : PLUGMC_GROUP_REMOVED;
     __syncthreads();
     return !nobody && !full;
 }
@@ -123,19 +177,19 @@ PLUGMC_FN double walk_choice(const walk_task *t, const walk_around *a, const plu
 }
 
 /* Where a molecule comes: the change of -ln p by pairs and fields, corrected for the selection of one choice. The
- * molecule is left in that. */
-PLUGMC_FN double walk_select(const walk_task *t, const walk_around *a, plugmc_trial *trial,
-                             const double *multipliers, double *room, int *forbidden)
+ * molecule is left in that. `stays`: all orientations are at trial->position. */
+WALK_ONCE double walk_select(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                             bool stays, const double *multipliers, double *room, int *forbidden)
 {
     const plugmc_molecule *kind = plugmc_kind_of_molecule(t->molecules, trial->species);
-    const int32_t m = walk_at_least_one(trial->trial_orientations),
-                  n = m * walk_at_least_one(trial->trial_positions);
+    const int32_t m = walk_at_least_one(trial->trial_orientations), n = walk_choices(trial);
+    const bool drawn = n > 1 && !stays;
     double deltas[PLUGMC_MOST_TRIAL_POSITIONS], position[3], least = PLUGMC_NO_RANGE, sum = 0,
                                                              below = 0;
     int32_t chosen = -1;
     for (int32_t k = 0; k < n; k++) {
         if (k % m == 0) plugmc_draw_trial_position(trial, k / m, position);
-        deltas[k] = walk_choice(t, a, kind, trial, k, n > 1 ? position : trial->position,
+        deltas[k] = walk_choice(t, a, kind, trial, k, drawn ? position : trial->position,
                                 multipliers, room);
         if (chosen < 0 && !(deltas[k] > -PLUGMC_NO_RANGE)) chosen = k; /* so that it is found */
         least = fmin(least, deltas[k]);
@@ -153,21 +207,21 @@ PLUGMC_FN double walk_select(const walk_task *t, const walk_around *a, plugmc_tr
         below += exp(least - deltas[k]);
     }
     if (n > 1) {
-        plugmc_draw_trial_position(trial, chosen / m, trial->position);
+        if (drawn) plugmc_draw_trial_position(trial, chosen / m, trial->position);
         walk_put_sites(kind, trial, chosen, trial->position);
     }
     return lost ? deltas[chosen] : least - log(sum / n);
 }
 
-/* The same where one leaves: it is put back in thought, into a configuration without it. Its sites are marked. */
-PLUGMC_FN double walk_deselect(const walk_task *t, const walk_around *a, plugmc_trial *trial,
-                               const double *multipliers, double *room)
+/* The same where one leaves: it is put back in thought, into a configuration without it. Its sites are marked. Its own choice has
+ * the number `first`, and the others follow. */
+WALK_ONCE double walk_deselect(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                               int32_t first, const double *multipliers, double *room)
 {
     int64_t within;
     int forbidden;
     const plugmc_molecule *kind = walk_molecule_of(t, a, trial->particle, &within);
-    const int32_t m = walk_at_least_one(trial->trial_orientations),
-                  n = m * walk_at_least_one(trial->trial_positions);
+    const int32_t m = walk_at_least_one(trial->trial_orientations), n = walk_choices(trial);
     const double pairs = walk_group_parts(t, trial, a, multipliers, room, &forbidden);
     double sum = 1,
            position[3] = {a->x[trial->particle], a->y[trial->particle], a->z[trial->particle]};
@@ -179,7 +233,7 @@ PLUGMC_FN double walk_deselect(const walk_task *t, const walk_around *a, plugmc_
     trial->kind = PLUGMC_GROUP_INSERTED;
     for (int32_t k = 1; k < n; k++) {
         if (k % m == 0) plugmc_draw_trial_position(trial, k / m, position);
-        const double delta = walk_choice(t, a, kind, trial, k, position, multipliers, room);
+        const double delta = walk_choice(t, a, kind, trial, first + k, position, multipliers, room);
         if (delta < PLUGMC_NO_RANGE) sum += exp(-(delta + pairs)); /* its own has -pairs */
     }
     trial->orientation = own;
@@ -189,6 +243,33 @@ PLUGMC_FN double walk_deselect(const walk_task *t, const walk_around *a, plugmc_
     return pairs + log(sum / n);
 }
 
+/* A molecule becomes another one: while it is marked it is weighed as one that leaves, and the other one where it is. Then
+ * the group is that of both again. */
+PLUGMC_FN double walk_become(const walk_task *t, const walk_around *a, plugmc_trial *trial,
+                             const double *multipliers, double *room, int *forbidden)
+{
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(t->molecules, trial->species);
+    walk_result unused = {};
+    trial->position[0] = a->x[trial->particle];
+    trial->position[1] = a->y[trial->particle];
+    trial->position[2] = a->z[trial->particle];
+    trial->kind = PLUGMC_MOLECULE_REMOVED;
+    walk_gather_sites(t, a, trial, &unused);
+    walk_mark_group(trial, a);
+    double delta = walk_deselect(t, a, trial, walk_choices(trial), multipliers, room);
+    trial->kind = PLUGMC_MOLECULE_INSERTED;
+    walk_gather_sites(t, a, trial, &unused);
+    delta += walk_select(t, a, trial, true, multipliers, room, forbidden);
+    trial->kind = PLUGMC_MOLECULE_IDENTITY;
+    walk_gather_sites(t, a, trial, &unused);
+    for (int32_t k = (int32_t)threadIdx.x; k < kind->sites; k += (int32_t)blockDim.x)
+        plugmc_place_site(kind, &trial->orientation, trial->box, trial->position, k,
+                          trial->group->positions[walk_leaving(trial) + k]);
+    walk_unmark_group(trial, a);
+    __syncthreads();
+    return delta;
+}
+
 /* The change of -ln p by all but waves. */
 PLUGMC_FN double walk_exchange_delta(const walk_task *t, const walk_around *a, plugmc_trial *trial,
                                      const double *multipliers, double *room, int *forbidden)
@@ -196,10 +277,12 @@ PLUGMC_FN double walk_exchange_delta(const walk_task *t, const walk_around *a, p
     double delta;
     *forbidden = 0;
     if (trial->kind == PLUGMC_GROUP_INSERTED) {
-        delta = walk_select(t, a, trial, multipliers, room, forbidden);
+        delta = walk_select(t, a, trial, false, multipliers, room, forbidden);
+    } else if (trial->kind == PLUGMC_MOLECULE_IDENTITY) {
+        delta = walk_become(t, a, trial, multipliers, room, forbidden);
     } else {
         walk_mark_group(trial, a);
-        delta = walk_deselect(t, a, trial, multipliers, room);
+        delta = walk_deselect(t, a, trial, 0, multipliers, room);
         walk_unmark_group(trial, a);
         __syncthreads();
     }
@@ -209,15 +292,15 @@ PLUGMC_FN double walk_exchange_delta(const walk_task *t, const walk_around *a, p
 /* By all threads. Orientations of all but the first sites have no meaning. */
 PLUGMC_FN void walk_take_exchange(const walk_task *t, plugmc_trial *trial, const walk_around *a)
 {
-    const bool comes = trial->kind == PLUGMC_GROUP_INSERTED;
-    if (comes && threadIdx.x == 0)
-        for (int32_t k = 0; k < trial->group->n; k++) {
-            const int32_t s = trial->group->members[k];
-            int64_t before = 0; /* of its species */
-            for (int32_t l = 0; l < k; l++) before += trial->group->members[l] == s;
-            a->orientations[a->first[s] + a->count[s] + before] =
-                k ? plugmc_upright(3) : trial->orientation;
-        }
+    const int32_t begin = trial->kind == PLUGMC_MOLECULE_IDENTITY ? walk_leaving(trial) : 0;
+    for (int32_t k = begin; k < trial->group->n && threadIdx.x == 0; k++) {
+        if (!walk_comes(trial, k)) continue;
+        const int32_t s = walk_species_of(trial, a, k);
+        int64_t before = 0; /* of its species */
+        for (int32_t l = begin; l < k; l++) before += walk_species_of(trial, a, l) == s;
+        a->orientations[a->first[s] + a->count[s] + before] =
+            k > begin ? plugmc_upright(3) : trial->orientation;
+    }
     walk_take_group(trial, a);
 }
 

@@ -23,7 +23,9 @@ struct walk_memory {
     walk_task task;
     plugmc_device_pointer counts, step, results;
     plugmc_device_pointer orientations; /* 0: no bodies and no rigid molecules */
-    walk_weights weights;
+    plugmc_device_pointer pairs;        /* [walkers]; 0: not allocated */
+    uint32_t *host_pairs;               /* [walkers]; NULL: not allocated */
+    walk_boxes boxes;
     double *host_step; /* [walkers], as on the device if `stepped` */
     bool stepped;
     walk_result *outcomes; /* [walkers]; if they are not `each`, of all together, in outcomes[0] */
@@ -31,11 +33,11 @@ struct walk_memory {
     int64_t *host_counts; /* [walkers][species] */
 };
 
-/* Totals that depend on counts are in a table, in a box that stays. */
+/* Totals that depend on counts are in a table. */
 static bool counts_have_table(const plugmc_system *system)
 {
     int64_t row[system->species_count], fixed[system->species_count];
-    return !(system->changes & PLUGMC_CHANGED_BOX) && walk_rows(system, row, fixed);
+    return walk_rows(system, row, fixed);
 }
 
 static bool tables_do(const hamiltonian *h)
@@ -64,13 +66,12 @@ static bool total_in_the_way(const plugmc_system *system, const plugmc_term *ter
     if (moves && (!total->waves || !total->beside_parts))
         snprintf(words, bytes, "the energy of '%s' is that of the whole box, and no sum over waves",
                  term->label);
-    else if (boxes && counts)
-        snprintf(words, bytes, "boxes and numbers both change beside '%s'", term->label);
     else if (counts && !walk_rows(system, row, fixed))
         snprintf(
             words, bytes,
-            "'%s' has more than two million energies, one for each combination of the numbers that change",
-            term->label);
+            "'%s' has more than two million energies, one for each combination of the numbers that "
+            "change%s",
+            term->label, boxes ? " in each walker's box" : "");
     else if (moves && !on_device_waves(system))
         snprintf(words, bytes,
                  "'%s' is not the only sum over waves, or does not say what it is where %s change",
@@ -154,50 +155,6 @@ double on_device_walk_seconds(const plugmc_system *system)
     return fmax(of_one / system->walkers, of_all);
 }
 
-/* Energies of totals by counts: [terms][entries]. Of a sum over waves what does not depend on positions. */
-static void fill_tables(const hamiltonian *h, const int64_t *row, int64_t entries, double *table)
-{
-    int64_t count[h->system->species_count];
-    for (int64_t n = 0; n < entries; n++) {
-        if (!walk_counts_of(h->system, row, n, count)) continue;
-        for (int k = 0; k < h->count; k++) {
-            const energy_term *t = &h->terms[k];
-            if (t->total)
-                table[t->index * entries + n] =
-                    t->total->of_counts(t->of->instance, &h->walkers[0].now.box, count);
-        }
-    }
-}
-
-static int make_tables(const hamiltonian *h, const plugmc_host *host, walk_task *task)
-{
-    const plugmc_system *system = h->system;
-    const size_t species = (size_t)system->species_count;
-    int64_t row[species], fixed[species];
-    plugmc_device_pointer there[3];
-    if (!h->any_total || !(system->changes & PLUGMC_CHANGED_COUNT)) return PLUGMC_OK;
-    task->entries = walk_rows(system, row, fixed);
-    const size_t bytes = (size_t)system->term_count * (size_t)task->entries * sizeof(double);
-    double *table = calloc(1, bytes);
-    if (!table) return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
-    fill_tables(h, row, task->entries, table);
-    const struct {
-        const void *from;
-        size_t bytes;
-    } parts[3] = {{table, bytes}, {row, sizeof row}, {fixed, sizeof fixed}};
-    int code = PLUGMC_OK;
-    for (int k = 0; k < 3 && !code; k++) {
-        code = host->gpu->allocate(host->context, parts[k].bytes, &there[k]);
-        if (!code) code = host->gpu->upload(host->context, there[k], parts[k].from, parts[k].bytes);
-    }
-    free(table);
-    if (code) return code;
-    task->by_count = at_device(there[0]);
-    task->row = at_device(there[1]);
-    task->fixed = at_device(there[2]);
-    return PLUGMC_OK;
-}
-
 int on_device_molecules(const plugmc_host *host, plugmc_device_pointer *out)
 {
     const plugmc_system *system = host->system;
@@ -254,15 +211,15 @@ static int make_memory(hamiltonian *h, const plugmc_host *host, walk_memory **ou
         code =
             host->gpu->allocate(host->context, all * sizeof(plugmc_orientation), &m->orientations);
     m->task.orientations = at_device(m->orientations);
-    return code ? code : make_tables(h, host, &m->task);
+    return code ? code : walk_setup_tables(h, host, &m->task);
 }
 
 void on_device_close_walk(hamiltonian *h)
 {
     walk_memory *m = h->device->walk;
     if (!m) return;
-    free(m->weights.box), free(m->weights.weight);
-    free(m->host_step), free(m->outcomes), free(m->host_counts), free(m);
+    walk_boxes_free(&m->boxes);
+    free(m->host_step), free(m->outcomes), free(m->host_counts), free(m->host_pairs), free(m);
 }
 
 /* Orientations of bodies and rigid molecules, from the state (PLUGMC_READ) or into it (PLUGMC_WRITE). */
@@ -320,7 +277,7 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
     if (code) return code;
     m->task.species = species;
     m->task.boxes = view.device_box;
-    code = walk_weigh_waves(h, host, view.box, &m->weights, &m->task.waves);
+    code = walk_follow_boxes(h, host, view.box, &m->boxes, &m->task);
     if (code) return code;
     code = put_steps(h, host, m);
     if (!code) code = host->gpu->fill(host->context, m->results, 0, walkers * sizeof *m->outcomes);
@@ -336,10 +293,10 @@ static int begin(hamiltonian *h, const plugmc_host *host, const walk_kernels *k,
  * all of a block share a trial there are four at least. Constants: 108 to 4,000 Lennard-Jones particles in 32 to 4,096
  * walkers and 512 molecules of water in 8 to 2,048, on an H200 (bench/results/2026-11-29-many-walkers-h200.md,
  * 2026-11-30-molecules-h200.md). */
-static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
+static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu, int32_t blocks)
 {
     const bool share = on_device_beside(system) & BESIDE_ONE_BY_ONE;
-    const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / system->walkers,
+    const int64_t room = (int64_t)WARPS_ON_EACH * gpu->multiprocessors / blocks,
                   useful = system->particles / 27, least = share ? 4 : 1,
                   n = room < least    ? least
                       : room < useful ? room
@@ -347,8 +304,9 @@ static uint32_t warps_for(const plugmc_system *system, const plugmc_gpu *gpu)
     return (uint32_t)(n < 1 ? 1 : n > WALK_THREADS / 32 ? WALK_THREADS / 32 : n);
 }
 
-/* The batch of trials, the lists of warps, a coarse place for each particle, and phases of waves. */
-static uint32_t shared_bytes(const hamiltonian *h, const walk_memory *m, uint32_t threads)
+/* The batch of trials, the lists of warps, a coarse place for each particle of the `walkers` of a block, and phases of waves. */
+static uint32_t shared_bytes(const hamiltonian *h, const walk_memory *m, uint32_t threads,
+                             uint32_t walkers)
 {
     const bool bodies = on_device_beside(h->system) & BESIDE_BODIES;
     const uint32_t places = isfinite(m->task.reach) ? (m->task.particles + 3) / 4 * 16 : 0,
@@ -357,7 +315,7 @@ static uint32_t shared_bytes(const hamiltonian *h, const walk_memory *m, uint32_
                                 ? WALK_PHASED * 2 * (most[0] + most[1] + most[2] + 3)
                                 : 0;
     return (bodies ? WALK_BODIES_BATCH_BYTES : WALK_BATCH_BYTES) +
-           threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + places +
+           threads / 32 * WALK_LISTED * (uint32_t)sizeof(uint16_t) + walkers * places +
            phases * 2 * (uint32_t)sizeof(double);
 }
 
@@ -392,13 +350,38 @@ static int bring_results(const hamiltonian *h, const plugmc_host *host, const wa
     return host->gpu->download(host->context, m->outcomes, m->results, walkers * bytes);
 }
 
+/* Which walkers are decided together, lower ones first, onto the device. */
+static int put_pairs(const hamiltonian *h, const plugmc_host *host, walk_memory *m,
+                     const int32_t *partner)
+{
+    const int32_t walkers = h->system->walkers;
+    const size_t bytes = (size_t)walkers * sizeof *m->host_pairs;
+    uint32_t n = 0;
+    int code = PLUGMC_OK;
+    if (!m->host_pairs) m->host_pairs = calloc((size_t)walkers, sizeof *m->host_pairs);
+    if (!m->host_pairs)
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
+    if (!m->pairs) code = host->gpu->allocate(host->context, bytes, &m->pairs);
+    for (int32_t w = 0; w < walkers; w++) {
+        if (partner[w] < 0 || partner[w] >= walkers || partner[w] == w || partner[partner[w]] != w)
+            return host->fail(host->context, PLUGMC_ERROR_STATE, "walker %d has no partner", w);
+        if (partner[w] < w) continue;
+        m->host_pairs[n++] = (uint32_t)w;
+        m->host_pairs[n++] = (uint32_t)partner[w];
+    }
+    return code ? code : host->gpu->upload(host->context, m->pairs, m->host_pairs, bytes);
+}
+
+static uint32_t walkers_of_block(const walk_call *call) { return call->pairs ? 2 : 1; }
+
 static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, walk_memory *m,
                 walk_call *call, walk_bias *bias, uint64_t n, int32_t choices)
 {
-    const size_t walkers = (size_t)h->system->walkers;
+    const uint32_t of_block = walkers_of_block(call);
+    const int32_t blocks = h->system->walkers / (int32_t)of_block;
     const uint64_t met = h->system->particles < 500 ? 500 : (uint64_t)h->system->particles;
-    const uint32_t warps = warps_for(h->system, host->gpu), threads = 32 * warps;
-    const uint64_t a_trial = met * (uint64_t)particles_tried(h->system, choices),
+    const uint32_t warps = warps_for(h->system, host->gpu, blocks), threads = 32 * warps;
+    const uint64_t a_trial = of_block * met * (uint64_t)particles_tried(h->system, choices),
                    some = a_trial < PAIRS_AT_A_TIME ? PAIRS_AT_A_TIME / a_trial : 1;
     const bool pooled = on_device_beside(h->system) & BESIDE_BODIES;
     call->evaluated = pooled       ? BODIES_AT_ONCE * warps
@@ -408,7 +391,7 @@ static int make(hamiltonian *h, const plugmc_host *host, const walk_kernels *k, 
         if (host->stopping(host->context)) return PLUGMC_STOPPED;
         call->end = n - done < some ? n : done + some;
         const int code = on_device_launch_with(
-            host, k->make, walkers, threads, shared_bytes(h, m, threads),
+            host, k->make, (uint64_t)blocks, threads, shared_bytes(h, m, threads, of_block),
             (void *[]){&m->task, call, bias, (void *)&k->parameters, &m->results});
         if (code) return code;
     }
@@ -499,15 +482,11 @@ static int take_results(hamiltonian *h, const plugmc_host *host, const walk_memo
                               "a trial move turns what has no orientation, or to one that is none, "
                               "in walker %d and sweep %llu",
                               w, (unsigned long long)r->sweep);
-        if (r->stopped == WALK_NO_KIND || r->stopped == WALK_CHOICES || r->stopped == WALK_ON_HOST)
-            return host->fail(
-                host->context, PLUGMC_ERROR_STATE,
-                r->stopped == WALK_NO_KIND
-                    ? "a trial move is of no kind of molecule that may come and leave"
-                : r->stopped == WALK_CHOICES
-                    ? "a trial move has too many trial positions and orientations"
-                    : "a trial move is of a kind that is made on the host alone: its mover has to "
-                      "propose with parameters_size = 0");
+        if (r->stopped == WALK_NO_KIND || r->stopped == WALK_CHOICES)
+            return host->fail(host->context, PLUGMC_ERROR_STATE,
+                              r->stopped == WALK_NO_KIND
+                                  ? "a trial move is of no kind of molecule that may come and leave"
+                                  : "a trial move has too many trial positions and orientations");
         if (r->stopped) return host->not_a_number(host->context, &where);
     }
     return PLUGMC_OK;
@@ -523,9 +502,11 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
     void *multipliers = NULL;
     size_t row = 0;
     int code = make_memory(h, host, &m);
-    if (!code &&
-        shared_bytes(h, m, WALK_THREADS) + STATIC_SHARED > (uint32_t)host->gpu->shared_per_block)
+    const bool pairs = PLUGMC_HAS(proposal, partner) && proposal->partner;
+    if (!code && shared_bytes(h, m, WALK_THREADS, pairs ? 2 : 1) + STATIC_SHARED >
+                     (uint32_t)host->gpu->shared_per_block)
         return PLUGMC_UNANSWERED;
+    if (!code && pairs) code = put_pairs(h, host, m, proposal->partner);
     if (!code) code = begin(h, host, k, m);
     if (!code) code = on_device_bias(h, host, mover, &bias);
     if (!code)
@@ -538,6 +519,7 @@ int on_device_walk(hamiltonian *h, const plugmc_host *host, const plugmc_mover *
                       .sweeps = n,
                       .a_sweep = (uint64_t)proposal->trials,
                       .from = PLUGMC_HAS(proposal, from) ? proposal->from : 0,
+                      .pairs = pairs ? at_device(m->pairs) : NULL,
                       .move = proposal->move,
                       .moves = mover->move_count,
                       .for_molecules =

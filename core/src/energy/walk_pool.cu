@@ -101,7 +101,7 @@ PLUGMC_FN uint32_t walk_fill_pool(const walk_around *a, uint32_t k, uint32_t cou
                 count = 0;
             }
             const bool near = i < end && i != (uint32_t)one->particle &&
-                              walk_square(walk_coarse_places()[i], one->centre) <= one->within;
+                              walk_square(walk_coarse_places()[a->coarse + i], one->centre) <= one->within;
             const uint32_t all = __ballot_sync(0xffffffffu, near);
             if (near)
                 walk_pool()[count + __popc(all & ((1u << lane) - 1))] = k << WALK_PARTICLE_BITS | i;
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void walk_evaluate_pooled(const walk_call &cal
 {
     const uint32_t warps = blockDim.x / 32, own = next + threadIdx.x / 32,
                    mine = own + threadIdx.x % 32 * warps;
-    const double *multipliers = call.multipliers + (uint64_t)blockIdx.x * call.width;
+    const double *multipliers = call.multipliers + (uint64_t)a->walker * call.width;
     uint32_t count = 0, overlapping = 0;
     const bool finishes = mine < end && walk_is_pooled(a, &walk_batch()[mine]);
     if (finishes) walk_batch()[mine].delta = 0;

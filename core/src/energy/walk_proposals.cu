@@ -3,16 +3,16 @@
  *
  * Stands between walk_waves.cu and walk.cu. */
 
-/* Particles of a group that the mover proposes, and of any, at most. Rigid molecules are groups of their sites. */
+/* Particles of a group that the mover proposes, and of any, at most. Rigid molecules are groups of their sites, as are two of them. */
 #ifdef PLUGMC_GROUPS
 enum { WALK_PROPOSED_GROUPS = PLUGMC_GROUPS };
 #else
 enum { WALK_PROPOSED_GROUPS = 0 };
 #endif
 enum {
-    WALK_GROUPS = !WALK_MOLECULES || PLUGMC_MOST_SITES < (int)WALK_PROPOSED_GROUPS
+    WALK_GROUPS = !WALK_MOLECULES || 2 * PLUGMC_MOST_SITES < (int)WALK_PROPOSED_GROUPS
                       ? (WALK_PROPOSED_GROUPS ? (int)WALK_PROPOSED_GROUPS : 1)
-                      : (int)PLUGMC_MOST_SITES
+                      : 2 * (int)PLUGMC_MOST_SITES
 };
 
 /* Movers whose proposals share the threads of a warp (plugmc/near.h) propose one trial at a time. */
@@ -98,7 +98,7 @@ PLUGMC_FN void walk_begin_trial(const walk_task &t, const walk_call &call, const
     for (int s = 0; s < PLUGMC_SPECIES; s++) particles += a->of_mover[s];
     *trial = plugmc_trial();
     trial->size = sizeof *trial;
-    trial->walker = blockIdx.x;
+    trial->walker = trial->partner = a->walker;
     trial->seed = call.seed;
     trial->sweep = call.sweep + sweep;
     trial->number = call.from + (uint32_t)(number - sweep * a_sweep);
@@ -108,16 +108,16 @@ PLUGMC_FN void walk_begin_trial(const walk_task &t, const walk_call &call, const
     trial->x = a->x;
     trial->y = a->y;
     trial->z = a->z;
-    trial->step = call.step[blockIdx.x];
+    trial->step = call.step[a->walker];
     trial->count = a->of_mover;
-    trial->box = &t.boxes[blockIdx.x];
+    trial->box = &t.boxes[a->walker];
     trial->move = call.move;
     trial->molecule = t.molecule;
 #if WALK_MOLECULES
     trial->molecules = t.molecules;
     trial->with_sites = a->count;
 #endif
-    if (WALK_ORIENTED) trial->orientations = t.orientations + (uint64_t)blockIdx.x * t.particles;
+    if (WALK_ORIENTED) trial->orientations = a->orientations;
 }
 
 /* For the decision. */

@@ -9,7 +9,13 @@
 
 /* ---- Numbers that change --------------------------------------------------------------------------- */
 
-enum { MOST_ENTRIES = 1 << 21 }; /* 16 MiB for each potential */
+enum { MOST_ENTRIES = 1 << 21 }; /* of all boxes: 16 MiB for each potential */
+
+/* Boxes for which there are tables. */
+static int64_t boxes_of(const plugmc_system *system)
+{
+    return system->changes & PLUGMC_CHANGED_BOX ? system->walkers : 1;
+}
 
 /* The site of a kind whose species has the fewest of them in a molecule. */
 static int32_t counted_site(const plugmc_molecule *kind)
@@ -29,13 +35,14 @@ static bool may_change(const plugmc_system *system, int32_t s)
 
 int64_t walk_rows(const plugmc_system *system, int64_t *row, int64_t *fixed)
 {
+    const int64_t most = MOST_ENTRIES / boxes_of(system);
     int64_t entries = 1;
     for (int32_t s = 0; s < system->species_count; s++) {
         row[s] = fixed[s] = 0;
         if (has_sites(system, s) || !may_change(system, s)) continue;
         row[s] = entries;
         entries *= system->first[s + 1] - system->first[s] + 1;
-        if (entries > MOST_ENTRIES) return 0;
+        if (entries > most) return 0;
     }
     for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
         const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
@@ -44,7 +51,7 @@ int64_t walk_rows(const plugmc_system *system, int64_t *row, int64_t *fixed)
         row[s] = entries;
         fixed[s] = plugmc_species_at(system, s)->count - kind->count * kind->stride[a];
         entries *= kind->capacity * kind->stride[a] + 1;
-        if (entries > MOST_ENTRIES) return 0;
+        if (entries > most) return 0;
     }
     return entries;
 }
@@ -93,7 +100,7 @@ const plugmc_term *on_device_waves(const plugmc_system *system)
     const plugmc_term *found = NULL;
     const bool boxes = system->changes & PLUGMC_CHANGED_BOX,
                counts = system->changes & PLUGMC_CHANGED_COUNT;
-    if ((boxes && counts) || (counts && !counts_in_table(system))) return NULL;
+    if (counts && !counts_in_table(system)) return NULL;
     for (int32_t k = 0; k < system->term_count; k++) {
         const plugmc_term *term = plugmc_term_at(system, k);
         const plugmc_total *total = term->plugin->potential->total;
@@ -170,30 +177,97 @@ int walk_setup_waves(const hamiltonian *h, const plugmc_host *host, walk_waves *
     return code || !waves.count ? code : put_waves(h, host, &waves, out);
 }
 
-int walk_weigh_waves(const hamiltonian *h, const plugmc_host *host, const plugmc_box *box,
-                     walk_weights *known, const walk_waves *waves)
+/* ---- What depends on boxes ------------------------------------------------------------------------------ */
+
+int walk_setup_tables(const hamiltonian *h, const plugmc_host *host, walk_task *task)
 {
-    const size_t walkers = (size_t)h->system->walkers, row = waves->weight_row;
+    const plugmc_system *system = h->system;
+    const size_t species = (size_t)system->species_count, terms = (size_t)system->term_count;
+    int64_t row[species], fixed[species];
+    plugmc_device_pointer there[3];
+    if (!h->any_total || !(system->changes & PLUGMC_CHANGED_COUNT)) return PLUGMC_OK;
+    task->entries = walk_rows(system, row, fixed);
+    const size_t of_box = terms * (size_t)task->entries, boxes = (size_t)boxes_of(system);
+    int code = host->gpu->allocate(host->context, boxes * of_box * sizeof(double), &there[0]);
+    if (!code) code = put(host, row, sizeof row, &there[1]);
+    if (!code) code = put(host, fixed, sizeof fixed, &there[2]);
+    if (code) return code;
+    task->by_count = at_device(there[0]);
+    task->count_row = boxes > 1 ? of_box : 0;
+    task->row = at_device(there[1]);
+    task->fixed = at_device(there[2]);
+    return PLUGMC_OK;
+}
+
+/* Energies of totals by counts in a box: [terms][entries]. Of a sum over waves what does not depend on positions. */
+static void fill_table(const hamiltonian *h, const plugmc_box *box, const int64_t *row,
+                       int64_t entries, double *table)
+{
+    int64_t count[h->system->species_count];
+    for (int64_t n = 0; n < entries; n++) {
+        if (!walk_counts_of(h->system, row, n, count)) continue;
+        for (int k = 0; k < h->count; k++) {
+            const energy_term *t = &h->terms[k];
+            if (t->total)
+                table[t->index * entries + n] = t->total->of_counts(t->of->instance, box, count);
+        }
+    }
+}
+
+static int make_boxes(const hamiltonian *h, const plugmc_host *host, walk_boxes *known,
+                      const walk_task *task)
+{
+    const plugmc_system *system = h->system;
+    const size_t species = (size_t)system->species_count, boxes = (size_t)boxes_of(system),
+                 entries = (size_t)system->term_count * (size_t)task->entries,
+                 weights = (size_t)task->waves.weight_row;
+    int64_t fixed[species];
+    known->box = calloc(boxes, sizeof *known->box);
+    known->row = calloc(species, sizeof *known->row);
+    known->weight = weights ? calloc(boxes * weights, sizeof *known->weight) : NULL;
+    known->table = task->by_count ? calloc(boxes * entries, sizeof *known->table) : NULL;
+    if (!known->box || !known->row || (weights && !known->weight) ||
+        (task->by_count && !known->table))
+        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for trial moves");
+    if (known->table) walk_rows(system, known->row, fixed);
+    return PLUGMC_OK;
+}
+
+void walk_boxes_free(walk_boxes *known)
+{
+    free(known->box), free(known->weight), free(known->table), free(known->row);
+}
+
+int walk_follow_boxes(const hamiltonian *h, const plugmc_host *host, const plugmc_box *box,
+                      walk_boxes *known, const walk_task *task)
+{
+    const size_t boxes = (size_t)boxes_of(h->system), row = (size_t)task->waves.weight_row,
+                 entries = (size_t)h->system->term_count * (size_t)task->entries;
     const plugmc_term *term = on_device_waves(h->system);
     bool any = false;
-    int code = PLUGMC_OK;
-    if (!row) return code;
-    if (!known->box) known->box = calloc(walkers, sizeof *known->box);
-    if (!known->weight) known->weight = calloc(walkers * row, sizeof *known->weight);
-    if (!known->box || !known->weight)
-        return host->fail(host->context, PLUGMC_ERROR_MEMORY, "no memory for weights of waves");
-    for (size_t w = 0; w < walkers && !code; w++) {
+    if (!row && !task->by_count) return PLUGMC_OK;
+    int code = known->box ? PLUGMC_OK : make_boxes(h, host, known, task);
+    for (size_t w = 0; w < boxes && !code; w++) {
         if (!memcmp(&known->box[w], &box[w], sizeof *box)) continue;
         any = true;
         known->box[w] = box[w];
-        code = term->plugin->potential->total->weights(term->instance, &box[w], (int32_t)w,
-                                                       known->weight + w * row);
+        if (known->table)
+            fill_table(h, &box[w], known->row, task->entries, known->table + w * entries);
+        if (row)
+            code = term->plugin->potential->total->weights(term->instance, &box[w], (int32_t)w,
+                                                           known->weight + w * row);
     }
-    return code || !any
-               ? code
-               : host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)waves->weight,
-                                   known->weight, walkers * row * sizeof(double));
+    if (!code && any && row)
+        code =
+            host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)task->waves.weight,
+                              known->weight, boxes * row * sizeof(double));
+    if (!code && any && known->table)
+        code = host->gpu->upload(host->context, (plugmc_device_pointer)(uintptr_t)task->by_count,
+                                 known->table, boxes * entries * sizeof(double));
+    return code;
 }
+
+/* ---- Molecules -------------------------------------------------------------------------------------- */
 
 int on_device_kinds(const plugmc_host *host, plugmc_device_pointer *out)
 {

@@ -23,7 +23,7 @@ enum { WALK_DOWN, WALK_UP = 2, WALK_VISITS = 4, WALK_TRANSITIONS };
 /* Why a walker stopped. The change of -ln p was not a number; or the trial was of an unknown kind, of a particle that
  * does not exist, or to an invalid position; or a group had a particle twice, or too many for PLUGMC_GROUPS of the GPU
  * source; or a rigid molecule would have been broken, or is of a kind that does not come and leave, or has too many
- * choices; or the kind of trial is made on the host alone; or it turns what has no orientation. */
+ * choices; or it turns what has no orientation. */
 enum {
     WALK_LOST = 1,
     WALK_UNKNOWN,
@@ -34,7 +34,6 @@ enum {
     WALK_BROKEN,
     WALK_NO_KIND,
     WALK_CHOICES,
-    WALK_ON_HOST,
     WALK_NO_ORIENTATION
 };
 
@@ -65,9 +64,10 @@ typedef struct walk_task {
     const int64_t *first;    /* [species + 1] */
     int64_t *counts;         /* [walkers][species] */
     const plugmc_box *boxes; /* [walkers] */
-    /* [terms][entries]: energies that depend on numbers alone, at the entry sum over species of row (count - fixed). NULL: no such
-     * terms. */
+    /* [terms][entries]: energies that depend on numbers alone, at the entry sum over species of row (count - fixed); rows of walkers,
+     * where boxes change. NULL: no such terms. */
     const double *by_count;
+    uint64_t count_row;         /* terms times entries, or 0 */
     const int64_t *row, *fixed; /* [species]: see walk_rows */
     int64_t entries;
     /* [particles] as PLUGMC_STATE_MOLECULE, or NULL. */
@@ -91,6 +91,8 @@ typedef struct walk_call {
     uint64_t sweep;
     uint64_t end, sweeps, a_sweep;
     uint32_t from;
+    /* plugmc_proposal.partner: [blocks][2], the lower one first. NULL: each block has a walker. */
+    const uint32_t *pairs;
     /* The move of the proposal, and the number of moves of the mover. */
     int32_t move, moves;
     /* Last kind of change that is allowed, besides displaced groups. */
@@ -144,6 +146,7 @@ typedef struct walk_around {
     uint32_t *grouped;
     plugmc_orientation *orientations;
     int32_t picks;            /* 1: neighbours are picked by walk_coarse_places */
+    uint32_t walker, coarse;  /* its number, and where its coarse places begin */
     uint32_t thread, threads; /* that share the neighbours: of a warp, or of the block */
 } walk_around;
 #endif

@@ -9,7 +9,7 @@
 PLUGMC_FN double2 *walk_phases(const walk_task *t)
 {
     return (double2 *)(walk_coarse_places() +
-                       (isfinite(t->reach) ? (t->particles + 3) / 4 * 4 : 0));
+                       (isfinite(t->reach) ? WALK_BOXES * walk_coarse_row(t) : 0));
 }
 
 PLUGMC_FN uint32_t walk_orders(const walk_waves *w)
@@ -89,8 +89,8 @@ PLUGMC_FN double2 walk_shift(const walk_task *t, int32_t n, short4 wave)
 PLUGMC_FN void walk_find_structure(const walk_task *t, const walk_around *a)
 {
     const walk_waves *w = &t->waves;
-    const plugmc_box *box = t->boxes + blockIdx.x;
-    double *structure = w->structure + 2 * (uint64_t)blockIdx.x * w->count;
+    const plugmc_box *box = t->boxes + a->walker;
+    double *structure = w->structure + 2 * (uint64_t)a->walker * w->count;
     for (uint32_t k = threadIdx.x; k < w->count; k += blockDim.x) {
         const short4 n = w->n[k];
         double along[3], re = 0, im = 0; /* n.f = along.r */
@@ -116,9 +116,9 @@ PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
                                  double multiplier, double *room)
 {
     const walk_waves *w = &t->waves;
-    const double *re = w->structure + 2 * (uint64_t)blockIdx.x * w->count, *im = re + w->count,
-                 *weight = w->weight + blockIdx.x * w->weight_row;
-    double *shift_re = w->shift + 2 * (uint64_t)blockIdx.x * w->count,
+    const double *re = w->structure + 2 * (uint64_t)a->walker * w->count, *im = re + w->count,
+                 *weight = w->weight + a->walker * w->weight_row;
+    double *shift_re = w->shift + 2 * (uint64_t)a->walker * w->count,
            *shift_im = shift_re + w->count, change = 0;
     for (int32_t begin = 0; begin < n; begin += WALK_PHASED) {
         const int32_t some = n - begin < WALK_PHASED ? n - begin : WALK_PHASED;
@@ -138,11 +138,11 @@ PLUGMC_FN double walk_wave_delta(const walk_task *t, const plugmc_trial *trial,
 }
 
 /* Each thread has the waves whose shift it has found. */
-PLUGMC_FN void walk_take_waves(const walk_task *t)
+PLUGMC_FN void walk_take_waves(const walk_task *t, const walk_around *a)
 {
     const walk_waves *w = &t->waves;
-    double *structure = w->structure + 2 * (uint64_t)blockIdx.x * w->count;
-    const double *shift = w->shift + 2 * (uint64_t)blockIdx.x * w->count;
+    double *structure = w->structure + 2 * (uint64_t)a->walker * w->count;
+    const double *shift = w->shift + 2 * (uint64_t)a->walker * w->count;
     for (uint32_t k = threadIdx.x; k < w->count; k += blockDim.x) {
         structure[k] += shift[k];
         structure[w->count + k] += shift[w->count + k];

@@ -348,10 +348,9 @@ static int host_trials(plugmc_context *context, const plugmc_proposal *proposal,
         h->walkers[w].step = record->steps[rungs ? rungs[w] : 0];
     const plugmc_host *host = &m->instance->host;
     int code = on_device_trials(h, host, m->instance->plugin, proposal, first, n);
-    if (code == PLUGMC_UNANSWERED) {
-        note_made_on_host(context->engine, m, proposal);
+    if (code == PLUGMC_UNANSWERED) note_made_on_host(context->engine, m, proposal);
+    if (code == PLUGMC_UNANSWERED && !(PLUGMC_HAS(proposal, partner) && proposal->partner))
         code = hamiltonian_trials(h, host, m->mover, proposal, first, n);
-    }
     for (int32_t w = 0; w < system->walkers; w++)
         for (int32_t k = 0; k < moves; k++) {
             plugmc_counts *made = &m->made[k * system->rungs + (rungs ? rungs[w] : 0)],
