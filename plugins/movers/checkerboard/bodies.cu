@@ -344,45 +344,6 @@ PLUGMC_FN void cb_put(cb_near *near, cb_group g, int i, const cb_body *b)
 #endif
 }
 
-/* The cell of a group, whose bodies are visited in this order. */
-typedef struct cb_visit {
-    plugmc_seed seed;
-    uint64_t sweep;
-    uint32_t cell;
-    int walker, n;
-#if CB_CAP <= 8
-    uint32_t order;
-#else
-    uint8_t order[CB_CAP];
-#endif
-} cb_visit;
-
-PLUGMC_FN void cb_shuffle(cb_visit *v)
-{
-#if CB_CAP <= 8
-    v->order = cb_order(v->seed, v->sweep, v->walker, v->cell, v->n);
-#else
-    for (int k = 0; k < CB_CAP; k++) v->order[k] = (uint8_t)k;
-    for (int k = v->n - 1; k > 0 && CB_SHUFFLE; k--) {
-        const plugmc_random r =
-            plugmc_draw(v->seed, v->sweep, v->walker, v->cell, PLUGMC_PURPOSE_ORDER, k >> 2);
-        const uint32_t j = plugmc_below(r.word[k & 3], k + 1);
-        const uint8_t t = v->order[k];
-        v->order[k] = v->order[j];
-        v->order[j] = t;
-    }
-#endif
-}
-
-PLUGMC_FN int cb_visited(const cb_visit *v, int turn)
-{
-#if CB_CAP <= 8
-    return (int)((v->order >> (4 * turn)) & 15u);
-#else
-    return v->order[turn];
-#endif
-}
-
 /* Word t modulo 4 of draw t / 4. */
 PLUGMC_FN uint32_t cb_draw_word(const cb_visit *v, int purpose, int t)
 {

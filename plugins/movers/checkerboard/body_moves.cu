@@ -1,5 +1,5 @@
-/* body_moves.cu: trial moves of bodies, for the kernels where lanes of a warp take a cell (bodies.cu) and where a block does
- * (crowded_bodies.cu), and orientations on their way between processes. Its text follows that of trial.cu. */
+/* body_moves.cu: trial moves of bodies, for the kernels where lanes of a warp take a cell (bodies.cu), where a block does
+ * (crowded_bodies.cu) and where a thread does (round_bodies.cu), and orientations on their way between processes. Its text follows that of trial.cu. */
 #define CB_WHOLE_WARP 0xffffffffu
 
 /* What of an orientation is not always 0. */
@@ -35,6 +35,45 @@ PLUGMC_FN bool cb_move(cb_body *b, plugmc_random random, bool turns, const float
     b->z += dz;
     return b->x >= -0.5f && b->x < 0.5f && b->y >= -0.5f && b->y < 0.5f &&
            (DIM == 2 || (b->z >= -0.5f && b->z < 0.5f));
+}
+
+/* A cell, whose bodies are visited in this order. */
+typedef struct cb_visit {
+    plugmc_seed seed;
+    uint64_t sweep;
+    uint32_t cell;
+    int walker, n;
+#if CB_CAP <= 8
+    uint32_t order;
+#else
+    uint8_t order[CB_CAP];
+#endif
+} cb_visit;
+
+PLUGMC_FN void cb_shuffle(cb_visit *v)
+{
+#if CB_CAP <= 8
+    v->order = cb_order(v->seed, v->sweep, v->walker, v->cell, v->n);
+#else
+    for (int k = 0; k < CB_CAP; k++) v->order[k] = (uint8_t)k;
+    for (int k = v->n - 1; k > 0 && CB_SHUFFLE; k--) {
+        const plugmc_random r =
+            plugmc_draw(v->seed, v->sweep, v->walker, v->cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+        const uint32_t j = plugmc_below(r.word[k & 3], k + 1);
+        const uint8_t t = v->order[k];
+        v->order[k] = v->order[j];
+        v->order[j] = t;
+    }
+#endif
+}
+
+PLUGMC_FN int cb_visited(const cb_visit *v, int turn)
+{
+#if CB_CAP <= 8
+    return (int)((v->order >> (4 * turn)) & 15u);
+#else
+    return v->order[turn];
+#endif
 }
 
 #if CB_SPREAD

@@ -2,7 +2,9 @@
  * that of body_moves.cu.
  *
  * As many trial moves as no body has twice are made together. Warps look at all pairs of a move and a body near the cell, each at
- * 32 of these bodies at a time: pairs in reach go into a list of the warp's, from which its lanes take them. Where the other
+ * 32 of these bodies at a time: pairs in reach go into a list of the warp's, from which its lanes take them. Potentials that
+ * find most of those which are apart by a quick look (PLUGMC_BODY_APART) have that before, and the rest goes into a second list, so
+ * that no lane idles while others look on. Where the other
  * body has a move as well, an earlier one of the cell, both its positions are looked at. In the end moves are decided in their
  * order, by bits: so all decisions are those of moves that are made one after the other. */
 #define CB_WARPS (CB_BLOCK / 32)
@@ -22,20 +24,22 @@ typedef struct cb_near {
 #if PLUGMC_SPECIES > 1
     uint8_t species[CB_ENTRIES];
 #endif
+    float axis[3][plugmc_any_quick_look ? CB_NEAR + CB_MOVES : 1]; /* x of the body */
     int count; /* of entries, or of those that would be there if there were room */
 } cb_near;
 
 /* Trial moves of different bodies of the cell. Bits are those of moves. */
 typedef struct cb_moves {
-    float x[CB_MOVES], y[CB_MOVES], z[CB_MOVES]; /* after the move */
+    float4 at[CB_MOVES]; /* x, y, z after the move, and bits of its entry */
     plugmc_pose pose[CB_MOVES];
-    uint32_t were[CB_MOVES], come[CB_MOVES]; /* earlier moves: the move overlaps with that body as it was, as it has become */
-    uint32_t rejected;                       /* whatever becomes of other moves */
-    uint8_t entry[CB_MOVES];
+    uint32_t were[CB_MOVES],
+        come[CB_MOVES]; /* earlier moves: the move overlaps with that body as it was, as it has become */
+    uint32_t rejected;       /* whatever becomes of other moves */
     uint8_t move_of[CB_CAP]; /* of an entry of the cell; or CB_NONE */
     uint8_t order[CB_CAP], partner[CB_CAP];
     uint8_t changed[CB_CAP]; /* bits of kinds of moves */
-    uint16_t pairs[CB_WARPS][32 * CB_MOVES + 32]; /* entry * 2^CB_MOVE_BITS + move */
+    /* of each warp: entry * 2^CB_MOVE_BITS + move */
+    uint16_t pairs[CB_WARPS][32 * CB_MOVES + 32], rest[CB_WARPS][64];
 } cb_moves;
 
 PLUGMC_FN void cb_enter(cb_near *near, int k, float x, float y, float z, uint32_t number, int4 o)
@@ -46,6 +50,11 @@ PLUGMC_FN void cb_enter(cb_near *near, int k, float x, float y, float z, uint32_
     near->z[k] = z;
 #endif
     near->parts[k] = cb_parts_of(o);
+    if (plugmc_any_quick_look) {
+        const plugmc_orientation turned = {{o.x, o.y, o.z, o.w}};
+        const plugmc_pose pose = plugmc_pose_of(&turned, DIM);
+        for (int d = 0; d < 3; d++) near->axis[d][k] = pose.x[d];
+    }
 #if PLUGMC_SPECIES > 1
     near->species[k] = (uint8_t)cb_species(number);
 #endif
@@ -135,8 +144,7 @@ PLUGMC_FN void cb_draw_partner(cb_moves *moves, plugmc_seed seed, uint64_t sweep
                                uint32_t cell, int k, int n)
 {
     if (k >= n) return;
-    const plugmc_random r =
-        plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+    const plugmc_random r = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORDER, k >> 2);
     moves->partner[k] = CB_SHUFFLE ? (uint8_t)plugmc_below(cb_word(r, k), k + 1) : (uint8_t)k;
     moves->changed[k] = 0;
 }
@@ -157,8 +165,7 @@ PLUGMC_FN bool cb_begin_move(cb_moves *moves, cb_near *near, plugmc_seed seed, u
                              int walker, uint32_t cell, int t, int n, int b, const float *step,
                              double largest)
 {
-    const plugmc_random random =
-        plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t);
+    const plugmc_random random = plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_TRIAL, t);
     const plugmc_random kinds =
         plugmc_draw(seed, sweep, walker, cell, PLUGMC_PURPOSE_ORIENTATION, t >> 2);
     const bool turns = cb_word(kinds, t) < CB_ROTATIONS;
@@ -175,27 +182,32 @@ PLUGMC_FN bool cb_begin_move(cb_moves *moves, cb_near *near, plugmc_seed seed, u
 #if PLUGMC_SPECIES > 1
     near->species[CB_NEAR + b] = near->species[i];
 #endif
-    moves->x[b] = body.x;
-    moves->y[b] = body.y;
-    moves->z[b] = body.z;
+    moves->at[b] = make_float4(body.x, body.y, body.z, plugmc_float_of_bits((uint32_t)i));
     moves->pose[b] = plugmc_pose_of(&body.placed.orientation, DIM);
     moves->were[b] = moves->come[b] = 0;
-    moves->entry[b] = (uint8_t)i;
     moves->move_of[i] = (uint8_t)b;
     return turns;
+}
+
+/* Separation of move b from entry k. */
+PLUGMC_FN plugmc_separation cb_apart(const cb_near *near, const cb_moves *moves, int k, int b,
+                                     cb_walls walls)
+{
+    const float4 at = moves->at[b];
+    plugmc_separation s;
+    s.x = (at.x - near->x[k]) * walls.scale;
+    s.y = (at.y - near->y[k]) * walls.ratio_y * walls.scale;
+    s.z = 0.0f;
+#if DIM == 3
+    s.z = (at.z - near->z[k]) * walls.ratio_z * walls.scale;
+#endif
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
 }
 
 /* Whether move b overlaps with entry k. */
 PLUGMC_FN bool cb_overlap(const cb_near *near, const cb_moves *moves, int k, int b, cb_walls walls)
 {
-    plugmc_separation s;
-    s.x = (moves->x[b] - near->x[k]) * walls.scale;
-    s.y = (moves->y[b] - near->y[k]) * walls.ratio_y * walls.scale;
-    s.z = 0.0f;
-#if DIM == 3
-    s.z = (moves->z[b] - near->z[k]) * walls.ratio_z * walls.scale;
-#endif
-    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
     plugmc_placed moved = {}, other = {};
     moved.site = plugmc_site_of_species(cb_species_near(near, CB_NEAR + b));
     moved.orientation = cb_orientation_near(near, CB_NEAR + b);
@@ -203,7 +215,21 @@ PLUGMC_FN bool cb_overlap(const cb_near *near, const cb_moves *moves, int k, int
     other.site = plugmc_site_of_species(cb_species_near(near, k));
     other.orientation = cb_orientation_near(near, k);
     plugmc_body_sums none = {};
-    return plugmc_meet(s, &moved, &other, &none);
+    return plugmc_meet(cb_apart(near, moves, k, b, walls), &moved, &other, &none);
+}
+
+/* Whether a quick look shows that it does not. */
+PLUGMC_FN bool cb_quickly_apart(const cb_near *near, const cb_moves *moves, int k, int b,
+                                cb_walls walls)
+{
+    float axis[2][3];
+    for (int d = 0; d < 3; d++) {
+        axis[0][d] = moves->pose[b].x[d];
+        axis[1][d] = near->axis[d][k];
+    }
+    return plugmc_quickly_apart(cb_apart(near, moves, k, b, walls), axis[0], axis[1],
+                                plugmc_site_of_species(cb_species_near(near, CB_NEAR + b)),
+                                plugmc_site_of_species(cb_species_near(near, k)));
 }
 
 /* Move b overlaps with entry k. */
@@ -218,27 +244,86 @@ PLUGMC_FN void cb_note(cb_moves *moves, int k, int b, int n)
         atomicOr(&moves->were[b], 1u << earlier);
 }
 
-/* Pairs in reach of a move and one of 32 entries, of which this lane has k, from move `from` on: into the list that has `count` already.
- * Returns how many there are then. */
+PLUGMC_FN uint32_t cb_rejected(const cb_moves *moves)
+{
+    return *(const volatile uint32_t *)&moves->rejected;
+}
+
+/* Pairs in reach of entry k of this lane and one of its moves, bits, that are not yet rejected: into the list that has `count`
+ * already. Returns how many there are then. */
 PLUGMC_FN int cb_list_pairs(const cb_near *near, const cb_moves *moves, uint16_t *pairs, int count,
-                            int lane, int k, int from, int made, cb_walls walls)
+                            int lane, int k, uint32_t of, int made, cb_walls walls)
 {
     const uint32_t before = (1u << lane) - 1;
-    const uint32_t rejected = *(volatile const uint32_t *)&moves->rejected;
+    const uint32_t left = ~cb_rejected(moves) & ((1u << made) - 1); /* of all lanes */
     const float x = near->x[k], y = near->y[k], z = cb_z_near(near, k);
-    for (int b = 0; b < made; b++) {
-        if (rejected >> b & 1) continue; /* of all lanes, which have read the same */
-        const float ux = moves->x[b] - x, uy = (moves->y[b] - y) * walls.ratio_y;
+#pragma unroll
+    for (int b = 0; b < CB_MOVES; b++) {
+        if (!(left >> b & 1)) continue;
+        const float4 at = moves->at[b];
+        const float ux = at.x - x, uy = (at.y - y) * walls.ratio_y;
         float square = fmaf(uy, uy, ux * ux);
 #if DIM == 3
-        const float uz = (moves->z[b] - z) * walls.ratio_z;
+        const float uz = (at.z - z) * walls.ratio_z;
         square = fmaf(uz, uz, square);
 #endif
-        const bool in_reach = b >= from && k != moves->entry[b] && square < walls.reach;
+        const bool in_reach = (square < walls.reach) & ((of >> b & 1) != 0);
         const uint32_t all = __ballot_sync(CB_WHOLE_WARP, in_reach);
-        if (in_reach)
-            pairs[count + __popc(all & before)] = (uint16_t)(k << CB_MOVE_BITS | b);
+        if (in_reach) pairs[count + __popc(all & before)] = (uint16_t)(k << CB_MOVE_BITS | b);
         count += __popc(all);
+    }
+    return count;
+}
+
+/* Moves that lane k of a tile looks at; of the first tile, which are bodies after their moves, later ones than its own. */
+PLUGMC_FN uint32_t cb_moves_of_entry(const cb_moves *moves, int tile, int lane, int k, int made,
+                                     int n, int m)
+{
+    if (tile == 0) return lane < made ? ~1u << lane : 0;
+    if (k >= m) return 0;
+    return k < n && moves->move_of[k] != CB_NONE ? ~(1u << moves->move_of[k]) : ~0u;
+}
+
+/* Takes up to 32 pairs from the end of a list; returns that of the lane, or -1. */
+PLUGMC_FN int cb_take(const uint16_t *pairs, int *count, int lane)
+{
+    const int some = *count < 32 ? *count : 32;
+    *count -= some;
+    return lane < some ? pairs[*count + lane] : -1;
+}
+
+/* Lanes look at pairs of the list, until there are less than `least`. */
+PLUGMC_FN int cb_look_at(const cb_near *near, cb_moves *moves, const uint16_t *pairs, int count,
+                         int least, int lane, int n, cb_walls walls)
+{
+#pragma unroll 1
+    while (count >= least) {
+        const int pair = cb_take(pairs, &count, lane);
+        const int b = pair & ((1 << CB_MOVE_BITS) - 1), k = pair >> CB_MOVE_BITS;
+        if (pair >= 0 && !(cb_rejected(moves) >> b & 1) && cb_overlap(near, moves, k, b, walls))
+            cb_note(moves, k, b, n);
+        __syncwarp();
+    }
+    return count;
+}
+
+/* The same with a quick look before, whose rest goes into a second list with `others` already, fewer than 32; the last time all are looked at. */
+PLUGMC_FN int cb_sift(const cb_near *near, cb_moves *moves, const uint16_t *pairs, int count,
+                      uint16_t *rest, int *others, bool is_last, int lane, int n, cb_walls walls)
+{
+    const uint32_t before = (1u << lane) - 1;
+#pragma unroll 1
+    while (count >= (is_last ? 1 : 32)) {
+        const int pair = cb_take(pairs, &count, lane);
+        const int b = pair & ((1 << CB_MOVE_BITS) - 1), k = pair >> CB_MOVE_BITS;
+        const bool stays = pair >= 0 && !(cb_rejected(moves) >> b & 1) &&
+                           !cb_quickly_apart(near, moves, k, b, walls);
+        const uint32_t all = __ballot_sync(CB_WHOLE_WARP, stays);
+        if (stays) rest[*others + __popc(all & before)] = (uint16_t)pair;
+        *others += __popc(all);
+        __syncwarp();
+        *others =
+            cb_look_at(near, moves, rest, *others, is_last && count == 0 ? 1 : 32, lane, n, walls);
     }
     return count;
 }
@@ -249,27 +334,19 @@ PLUGMC_FN void cb_look_at_pairs(const cb_near *near, cb_moves *moves, int lane, 
 {
     uint16_t *pairs = moves->pairs[warp];
     const int last = (m + 31) / 32;
-    int count = 0;
+    int count = 0, others = 0;
 #pragma unroll 1
     for (int tile = warp; tile <= last; tile += CB_WARPS) {
-        /* the first are bodies after their moves */
         const bool is_last = tile + CB_WARPS > last;
         const int k = tile == 0 ? CB_NEAR + lane : 32 * (tile - 1) + lane;
-        const bool there = tile == 0 ? lane < made : k < m;
-        const int from = !there ? CB_MOVES : tile == 0 ? lane + 1 : 0;
-        count = cb_list_pairs(near, moves, pairs, count, lane, there ? k : 0, from, made, walls);
+        const uint32_t of = cb_moves_of_entry(moves, tile, lane, k, made, n, m);
+        count = cb_list_pairs(near, moves, pairs, count, lane, of ? k : 0, of, made, walls);
         __syncwarp();
-#pragma unroll 1
-        while (count >= (is_last ? 1 : 32)) {
-            const int some = count < 32 ? count : 32;
-            count -= some;
-            const int entry = lane < some ? pairs[count + lane] : 0;
-            const int b = entry & ((1 << CB_MOVE_BITS) - 1), k = entry >> CB_MOVE_BITS;
-            const uint32_t rejected = *(volatile const uint32_t *)&moves->rejected;
-            if (lane < some && !(rejected >> b & 1) && cb_overlap(near, moves, k, b, walls))
-                cb_note(moves, k, b, n);
-            __syncwarp();
-        }
+        if (plugmc_any_quick_look)
+            count = cb_sift(near, moves, pairs, count, moves->rest[warp], &others, is_last, lane, n,
+                            walls);
+        else
+            count = cb_look_at(near, moves, pairs, count, is_last ? 1 : 32, lane, n, walls);
     }
 }
 
@@ -281,8 +358,7 @@ PLUGMC_FN uint32_t cb_decide(const cb_moves *moves, int lane, int made)
     const uint32_t were = possible ? moves->were[lane] : 0, come = possible ? moves->come[lane] : 0;
     do {
         before = accepted;
-        accepted =
-            __ballot_sync(CB_WHOLE_WARP, possible && !(were & ~before) && !(come & before));
+        accepted = __ballot_sync(CB_WHOLE_WARP, possible && !(were & ~before) && !(come & before));
     } while (accepted != before);
     return accepted;
 }
@@ -361,13 +437,15 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK, CB_RESIDENT)
             const uint32_t moved = cb_decide(&moves, lane, made);
             const bool mine = moved >> lane & 1;
             if (mine) {
-                const int i = moves.entry[lane];
+                const int i = (int)plugmc_bits(moves.at[lane].w);
                 near.x[i] = near.x[CB_NEAR + lane];
                 near.y[i] = near.y[CB_NEAR + lane];
 #if DIM == 3
                 near.z[i] = near.z[CB_NEAR + lane];
 #endif
                 near.parts[i] = near.parts[CB_NEAR + lane];
+                for (int d = 0; d < 3 && plugmc_any_quick_look; d++)
+                    near.axis[d][i] = near.axis[d][CB_NEAR + lane];
                 moves.changed[i] |= (uint8_t)(1 << (turns ? CB_TURNED : CB_DISPLACED));
             }
             trials[CB_DISPLACED] += lane < made && !turns;
