@@ -99,6 +99,7 @@ typedef struct plugmc_position {
 #define PLUGMC_BODY_SHAPE 8   /* body_shape: in host code alone */
 #define PLUGMC_BODY_STEPS 32  /* body_steps: in host code alone */
 #define PLUGMC_BODY_GAP 21    /* body_gap of convex bodies, from which overlap and path follow */
+#define PLUGMC_BODY_APART 128 /* body_apart; 64 is PLUGMC_BODY_LANES */
 /* Functions of variational parameters: see plugmc/variational.h. */
 #define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */
 #define PLUGMC_VARIATIONAL_FIELD 2 /* field_variational */

@@ -1,10 +1,9 @@
 /* bodies.cu: the sub-sweep of bodies, which are displaced and turned: CB_LANES threads of a warp take a cell, so that each
  * looks at another of the few bodies that a trial move comes near to. Hard ones (CB_POOLED) are looked at by all lanes of the warp, in
- * a list of all its cells; energies are added in an order of their own, so there each cell has its lanes. Its text follows that of trial.cu. Orientations do
+ * a list of all its cells; energies are added in an order of their own, so there each cell has its lanes. Its text follows that of body_moves.cu. Orientations do
  * not move with their bodies from cell to cell: they lie in the order of numbers.
  *
  * Warps stay together: where one of their cells has nothing to do, its lanes take part in votes all the same. */
-#define CB_WHOLE_WARP 0xffffffffu
 #define CB_CELLS_A_WARP (32 / CB_LANES)
 /* Bits of an entry of the pool that say whose trial move it is. */
 #define CB_CELL_BITS 5
@@ -116,12 +115,6 @@ PLUGMC_FN int cb_species_near(const cb_near *near, int k, int me)
     return 0;
 #endif
 }
-
-/* A body at its place in the cell, now or after a trial move. */
-typedef struct cb_body {
-    plugmc_placed placed;
-    float x, y, z;
-} cb_body;
 
 PLUGMC_FN cb_body cb_body_of(const cb_near *near, int i, int me)
 {
@@ -339,24 +332,6 @@ PLUGMC_FN float cb_change_of_bodies(const plugmc_body_sums *from, const plugmc_b
 #endif
 }
 
-/* Displaces or turns b. Returns whether that is possible. */
-PLUGMC_FN bool cb_move(cb_body *b, plugmc_random random, bool turns, const float *step,
-                       double largest)
-{
-    float dx, dy, dz = 0.0f;
-    if (turns) return plugmc_turn_by(random, DIM, largest, &b->placed.orientation);
-#if DIM == 2
-    cb_displacement_2(random.word[0], step[0], step[1], &dx, &dy);
-#else
-    cb_displacement_3(random, step[0], step[1], step[2], &dx, &dy, &dz);
-#endif
-    b->x += dx;
-    b->y += dy;
-    b->z += dz;
-    return b->x >= -0.5f && b->x < 0.5f && b->y >= -0.5f && b->y < 0.5f &&
-           (DIM == 2 || (b->z >= -0.5f && b->z < 0.5f));
-}
-
 /* Where a body has gone. */
 PLUGMC_FN void cb_put(cb_near *near, cb_group g, int i, const cb_body *b)
 {
@@ -366,45 +341,6 @@ PLUGMC_FN void cb_put(cb_near *near, cb_group g, int i, const cb_body *b)
 #if DIM == 3
     near->z[i][g.me] = b->z;
     for (int d = 1; d < 4; d++) near->part[d][i][g.me] = b->placed.orientation.part[d];
-#endif
-}
-
-/* The cell of a group, whose bodies are visited in this order. */
-typedef struct cb_visit {
-    plugmc_seed seed;
-    uint64_t sweep;
-    uint32_t cell;
-    int walker, n;
-#if CB_CAP <= 8
-    uint32_t order;
-#else
-    uint8_t order[CB_CAP];
-#endif
-} cb_visit;
-
-PLUGMC_FN void cb_shuffle(cb_visit *v)
-{
-#if CB_CAP <= 8
-    v->order = cb_order(v->seed, v->sweep, v->walker, v->cell, v->n);
-#else
-    for (int k = 0; k < CB_CAP; k++) v->order[k] = (uint8_t)k;
-    for (int k = v->n - 1; k > 0 && CB_SHUFFLE; k--) {
-        const plugmc_random r =
-            plugmc_draw(v->seed, v->sweep, v->walker, v->cell, PLUGMC_PURPOSE_ORDER, k >> 2);
-        const uint32_t j = plugmc_below(r.word[k & 3], k + 1);
-        const uint8_t t = v->order[k];
-        v->order[k] = v->order[j];
-        v->order[j] = t;
-    }
-#endif
-}
-
-PLUGMC_FN int cb_visited(const cb_visit *v, int turn)
-{
-#if CB_CAP <= 8
-    return (int)((v->order >> (4 * turn)) & 15u);
-#else
-    return v->order[turn];
 #endif
 }
 
@@ -534,36 +470,3 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
     cb_count_of(walkers, v.walker, trials[CB_TURNED], accepted[CB_TURNED],
                 counts + 2 * CB_COUNTERS * CB_RUNGS);
 }
-
-#if CB_SPREAD
-/* What of an orientation is not always 0. */
-#if DIM == 2
-typedef int32_t cb_parts;
-PLUGMC_FN cb_parts cb_parts_of(int4 o) { return o.x; }
-PLUGMC_FN int4 cb_orientation_of(cb_parts o) { return make_int4(o, 0, 0, 0); }
-#else
-typedef int4 cb_parts;
-PLUGMC_FN cb_parts cb_parts_of(int4 o) { return o; }
-PLUGMC_FN int4 cb_orientation_of(cb_parts o) { return o; }
-#endif
-
-/* Between the array of orientations and one in the order of slots, of which whole layers go to other processes with the rest of
- * their cells: into it or, `comes`, out of it, once numbers and counts of bodies have come. A thread takes a slot of a layer; y
- * of the grid is the piece. */
-extern "C" __global__ void __launch_bounds__(CB_CARRIERS)
-    cb_carry(const cb_pieces which, int comes, const cb_vector *coordinate, const uint32_t *id,
-             const uint8_t *count, int4 *orientations, cb_parts *in_slots)
-{
-    const int of_layer = SLOTS / LAYERS, local = blockIdx.x * CB_CARRIERS + threadIdx.x;
-    const int slot = which.first[blockIdx.y] * of_layer + local, half = slot / HALF_ROW;
-    const int k = slot % HALF_ROW / CB_PITCH, q = slot % CB_PITCH;
-    plugmc_wait();
-    if (local >= which.layers[blockIdx.y] * of_layer || q >= HX) return;
-    if (k >= count[half * CB_PITCH + q]) return;
-    const uint32_t number = cb_id(coordinate[slot], id, slot);
-    if (comes)
-        orientations[number] = cb_orientation_of(in_slots[slot]);
-    else
-        in_slots[slot] = cb_parts_of(orientations[number]);
-}
-#endif

@@ -10,9 +10,15 @@ PLUGMC_EMBED(checkerboard_kernels, PLUGMC_KERNEL_FILE);
 PLUGMC_EMBED(checkerboard_trial, CHECKERBOARD_TRIAL_FILE);
 PLUGMC_EMBED(checkerboard_subsweep, CHECKERBOARD_SUBSWEEP_FILE);
 #if CB_BODIES
+PLUGMC_EMBED(checkerboard_moves, CHECKERBOARD_MOVES_FILE);
 PLUGMC_EMBED(checkerboard_bodies, CHECKERBOARD_BODIES_FILE);
+PLUGMC_EMBED(checkerboard_crowd, CHECKERBOARD_CROWD_FILE);
+PLUGMC_EMBED(checkerboard_round, CHECKERBOARD_ROUND_FILE);
 #else
+#define checkerboard_moves NULL
 #define checkerboard_bodies NULL
+#define checkerboard_crowd NULL
+#define checkerboard_round NULL
 #endif
 PLUGMC_EMBED(checkerboard_wide, CHECKERBOARD_WIDE_FILE);
 PLUGMC_EMBED(checkerboard_load, CHECKERBOARD_LOAD_FILE);
@@ -136,10 +142,28 @@ static patch choose_patch(const checkerboard *me, int multiprocessors)
     return suits(me, &four, 4 * multiprocessors) ? four : none;
 }
 
+/* Whether spheres inside bodies are so nearly as large as those around them that hardly ever two have to be looked at: disks and
+ * spheres. */
+static int thin(const checkerboard *me)
+{
+    const conditions *of = &me->each.of[0];
+    int all = 1;
+    for (int i = 0; i < me->cells.species * me->cells.species; i++)
+        all &= of->contact[i] > 0.99f * of->reach;
+    return all;
+}
+
+/* Disks and spheres that are written as bodies, without an energy: a thread takes a cell. */
+static int has_round_bodies(const checkerboard *me)
+{
+    return CB_BODIES && !me->cells.energies && thin(me);
+}
+
 /* Of a particle near a cell, in shared memory. */
 static int near_bytes(const checkerboard *me)
 {
     const int bytes = me->cells.wide ? 4 : 0; /* its coordinates, once more */
+    if (has_round_bodies(me)) return 4 * (me->cells.dimension + 1) + (me->cells.species > 1);
     const int parts = !CB_BODIES ? 0 : me->cells.dimension == 2 ? 1 : 4; /* of an orientation */
     const int listed = CB_BODIES ? 2 : 0; /* once more, where it is in reach */
     return 4 * (me->cells.dimension + parts) + bytes + listed + (me->cells.species > 1);
@@ -193,11 +217,30 @@ static int few_solids(const checkerboard *me)
     return me->cells.dimension == 3 && active_cells(me) < FEW && !has_long_bodies(me);
 }
 
-/* Threads that take a cell of bodies. Those with energies have a fixed number of sums; of hard ones a whole warp looks at the
- * many bodies around a long rod. Measured on an H200: bench/results/2026-11-30-bodies-h200.md. */
+/* Warps of a block that takes a cell of crowded_bodies.cu: more where there are so few cells that all run at the same time. */
+static int warps_of_crowd(const checkerboard *me)
+{
+    enum { FEW = 1 << 10 };
+    return active_cells(me) < FEW ? 8 : 4;
+}
+
+/* Hard bodies of which so many are near a cell that a block takes it, if shared memory holds them. */
+static int crowded(const checkerboard *me)
+{
+    enum { MOVES = 16, AXIS = 12, BESIDE_PAIRS = 2 << 10, PAIRS = (32 * (MOVES + 1) + 64) * 2 };
+    return CB_BODIES && !me->cells.energies && has_long_bodies(me) && !thin(me) &&
+           (me->cells.near + MOVES) * (near_bytes(me) + AXIS) + BESIDE_PAIRS +
+                   PAIRS * warps_of_crowd(me) <=
+               SHARED;
+}
+
+/* Threads that take a cell of bodies. Those with energies have a fixed number of sums; of hard ones a block looks at the
+ * many bodies around a long rod, or a warp. Measured on an H200: bench/results/2026-11-30-bodies-h200.md. */
 static int lanes_a_cell(const checkerboard *me)
 {
     if (me->cells.energies) return CB_LANES_IN(me->cells.dimension);
+    if (has_round_bodies(me)) return 1;
+    if (crowded(me)) return WARP * warps_of_crowd(me);
     if (has_long_bodies(me)) return WARP;
     return me->cells.dimension == 2 ? 2 : few_solids(me) ? 8 : 4;
 }
@@ -209,24 +252,14 @@ static int pooled(const checkerboard *me)
     return !me->cells.energies && !few_solids(me) && me->cells.near < MOST_ENTRIES;
 }
 
-/* Whether spheres inside bodies are so nearly as large as those around them that hardly ever two have to be looked at: disks and
- * spheres. */
-static int thin(const checkerboard *me)
-{
-    const conditions *of = &me->each.of[0];
-    int all = 1;
-    for (int i = 0; i < me->cells.species * me->cells.species; i++)
-        all &= of->contact[i] > 0.99f * of->reach;
-    return all;
-}
-
 /* Threads a block: fewer where the particles near a cell take much shared memory, and where
  * large blocks would leave multiprocessors or threads idle. */
 int block_size(const checkerboard *me)
 {
     const int bytes = me->cells.near * near_bytes(me);
     if (me->patch.x) return me->patch.threads;
-    if (CB_BODIES) return active_cells(me) < 1 << 15 ? WARP : 2 * WARP;
+    if (crowded(me)) return WARP * warps_of_crowd(me);
+    if (CB_BODIES && !has_round_bodies(me)) return active_cells(me) < 1 << 15 ? WARP : 2 * WARP;
     if (me->cells.wide) return WARP * warps_a_cell(me);
     if (active_cells(me) < 1 << 17 || me->cells.half <= 32) return 32;
     if (tiled(
@@ -254,6 +287,7 @@ static int resident(const checkerboard *me, int multiprocessors)
     const int64_t warps = (int64_t)blocks_for(me->cells.half, WARP) * rows * me->cells.walkers;
     if (me->patch.x) return me->patch.resident;
     if (me->cells.wide) return resident_cells(me);
+    if (crowded(me)) return 24 / warps_of_crowd(me);
     const int at_a_time = warps > 16 * multiprocessors && warps <= 20 * multiprocessors ? 20 : 16;
     return at_a_time * WARP / block_size(me);
 }
@@ -357,11 +391,13 @@ enum { ANY, DISKS, LOAD };
 
 static int describe(checkerboard *me, const plugmc_host *host, int which, plugmc_gpu_source *out)
 {
-    const char *of_a_cell = CB_BODIES        ? checkerboard_bodies
-                            : me->cells.wide ? checkerboard_wide
-                                             : checkerboard_subsweep;
-    const char *const parts[][5] = {
-        [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial, of_a_cell},
+    const char *of_a_cell = me->cells.wide ? checkerboard_wide : checkerboard_subsweep;
+    const char *of_bodies = has_round_bodies(me) ? checkerboard_round
+                            : crowded(me)        ? checkerboard_crowd
+                                                 : checkerboard_bodies;
+    const char *const parts[][6] = {
+        [ANY] = {checkerboard_choices, checkerboard_kernels, checkerboard_trial,
+                 CB_BODIES ? checkerboard_moves : of_a_cell, CB_BODIES ? of_bodies : NULL},
         [DISKS] = {checkerboard_choices, checkerboard_kernels, checkerboard_disks},
         [LOAD] = {checkerboard_choices, checkerboard_kernels, checkerboard_load,
                   checkerboard_lend}};
