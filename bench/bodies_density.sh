@@ -13,6 +13,7 @@
 # SAMPLES= (SWEEPS / 30) is the number of measurements of each of the five pressures, 20 sweeps apart, in WALKERS_AT_VOLUME= (WALKERS)
 # walkers; 0: only constant pressure. START= (random) is the state of [initial], DEVICE= (cpu) says where, THREADS= (1) how many a run
 # takes, JOBS= (1) how many runs there are at a time: one on a GPU, where programs that share it wait for each other at each copy.
+# TRIALS= (6) is the number of volume moves a sweep; fewer are better on a GPU, where they take most of the time.
 # SEED= (0) is added to all seeds, SECONDS_OF_RUN= (0: no limit) ends a run early, and what it has counts.
 #
 # PLUGMC is the program, FOLDER where it writes.
@@ -99,7 +100,7 @@ made_all()
     local walkers=${WALKERS:-1} few=${WALKERS_AT_VOLUME:-${WALKERS:-1}} k
     local samples=${SAMPLES:-$((all / 30))} volumes=$volumes
     input 0 $((all / walkers)) $([ "$walkers" = 1 ] && echo 20 || { [ "$samples" = 0 ] && echo 0 || echo 1000; }) "$walkers" "$shape-p" \
-        '[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = 6' >"$shape-p.ini"
+        '[mover volume]\nstep = 0.01\ntarget_acceptance = 0.4\ntrials = '${TRIALS:-6} >"$shape-p.ini"
     [ "$samples" != 0 ] || volumes=
     for k in $volumes; do
         input "$(awk "BEGIN { printf \"%.9g\", $density / $k }")" $((samples * 20 / few)) 20 "$few" "$shape-$k" '' >"$shape-$k.ini"
