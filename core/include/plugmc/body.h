@@ -104,7 +104,11 @@ PLUGMC_FN int plugmc_spheres_meet(const parameters *p, plugmc_separation s, plug
 }
 
 /* Whether two bodies, whose spheres have been compared, are apart by a quick look at their axes x. */
-enum { plugmc_looks_quickly = (PLUGMC_BODY & 128) != 0 };
+#if PLUGMC_BODY & 128
+enum { plugmc_looks_quickly = 1 };
+#else
+enum { plugmc_looks_quickly = 0 };
+#endif
 PLUGMC_FN int plugmc_quickly_apart(const parameters *p, plugmc_separation s, const real *x_a,
                                    const real *x_b, plugmc_site a, plugmc_site b)
 {
