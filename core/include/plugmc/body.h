@@ -103,18 +103,18 @@ PLUGMC_FN int plugmc_spheres_meet(const parameters *p, plugmc_separation s, plug
                                   body_core(p, a) + body_core(p, b));
 }
 
+#if PLUGMC_BODY & 128
+#if !PLUGMC_HOST
+static __host__ __device__ constexpr int plugmc_looks_quickly(const parameters *) { return 1; }
+#endif
+
 /* Whether two bodies, whose spheres have been compared, are apart by a quick look at their axes x. */
-enum { plugmc_looks_quickly = (PLUGMC_BODY & 128) != 0 };
 PLUGMC_FN int plugmc_quickly_apart(const parameters *p, plugmc_separation s, const real *x_a,
                                    const real *x_b, plugmc_site a, plugmc_site b)
 {
-#if PLUGMC_BODY & 128
     return body_apart(p, s, x_a, x_b, a, b);
-#else
-    (void)p, (void)s, (void)x_a, (void)x_b, (void)a, (void)b;
-    return 0;
-#endif
 }
+#endif
 
 /* Whether two bodies overlap, whose spheres have been compared. */
 PLUGMC_FN int plugmc_bodies_overlap(const parameters *p, plugmc_separation s,
@@ -165,10 +165,13 @@ PLUGMC_FN int plugmc_bodies_meet(const parameters *p, plugmc_separation s, const
     if ((meet < 0 && !near) || !(body_reach(p, b->site) > 0)) return 0;
     if (meet > 0) return 1;
     b->pose = plugmc_pose_of(&b->orientation, dimension);
-    /* threads of a GPU that have had a quick look would wait for those that have to look on */
-    const int apart =
-        PLUGMC_HOST && plugmc_quickly_apart(p, s, a->pose.x, b->pose.x, a->site, b->site);
-    if (meet == 0 && !apart && plugmc_bodies_overlap(p, s, a, b)) return 1;
+#if PLUGMC_HOST &&                                                                                 \
+    PLUGMC_BODY & 128 /* threads of a GPU would wait for those that have to look on */
+    const int look = meet == 0 && !body_apart(p, s, a->pose.x, b->pose.x, a->site, b->site);
+#else
+    const int look = meet == 0;
+#endif
+    if (look && plugmc_bodies_overlap(p, s, a, b)) return 1;
     if (near) *energy += plugmc_energy_of_bodies(p, s, a, b);
     return 0;
 }

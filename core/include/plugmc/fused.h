@@ -330,14 +330,27 @@ PLUGMC_FN int plugmc_meet(plugmc_separation s, const plugmc_placed *a, plugmc_pl
     return overlap;
 }
 
-/* Whether hard bodies can be found to be apart by a quick look (PLUGMC_BODY_APART). */
-#define PLUGMC_DO(k, t, ns) | (int)ns::plugmc_looks_quickly
+/* For potentials without PLUGMC_BODY_APART, and those that were built before there was one; others have functions of these names
+ * in their namespaces, which are preferred. */
+template <class P> static __host__ __device__ constexpr int plugmc_looks_quickly(const P *)
+{
+    return 0;
+}
+template <class P>
+PLUGMC_FN int plugmc_quickly_apart(const P *, plugmc_separation, const real *, const real *,
+                                   plugmc_site, plugmc_site)
+{
+    return 0;
+}
+
+/* Whether a potential finds hard bodies to be apart by a quick look. */
+#define PLUGMC_DO(k, t, ns) | plugmc_looks_quickly((const ns::parameters *)0)
 static constexpr int plugmc_any_quick_look = 0 PLUGMC_FOR_BODIES(PLUGMC_DO);
 #undef PLUGMC_DO
 
 /* Whether a quick look at the axes x of two hard bodies, separation a - b, shows that plugmc_meet would return 0. */
-PLUGMC_FN bool plugmc_quickly_apart(plugmc_separation s, const real *x_a, const real *x_b,
-                                    plugmc_site a, plugmc_site b)
+PLUGMC_FN bool plugmc_surely_apart(plugmc_separation s, const real *x_a, const real *x_b,
+                                   plugmc_site a, plugmc_site b)
 {
     bool apart = true;
 #define PLUGMC_DO(k, t, ns)                                                                        \
@@ -345,8 +358,8 @@ PLUGMC_FN bool plugmc_quickly_apart(plugmc_separation s, const real *x_a, const 
         const ns::parameters p = ns::plugmc_parameters();                                          \
         const bool both = ns::body_reach(&p, a) > 0 && ns::body_reach(&p, b) > 0;                  \
         const int meet = ns::plugmc_spheres_meet(&p, s, a, b);                                     \
-        apart = apart && (!both || meet < 0 ||                                                     \
-                          (meet == 0 && ns::plugmc_quickly_apart(&p, s, x_a, x_b, a, b)));         \
+        apart = apart &&                                                                           \
+                (!both || meet < 0 || (meet == 0 && plugmc_quickly_apart(&p, s, x_a, x_b, a, b))); \
     }
     PLUGMC_FOR_BODIES(PLUGMC_DO)
 #undef PLUGMC_DO

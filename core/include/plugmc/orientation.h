@@ -111,10 +111,18 @@ PLUGMC_FN void plugmc_shear_plane(int32_t *x, int32_t *y, int32_t tangent, int32
 PLUGMC_FN int plugmc_turn_in_space(plugmc_orientation *o, int32_t k, int32_t tangent)
 {
     const double t = (double)tangent * 0x1p-30, exact = 2 * t / (1 + t * t) * 0x1p30;
-    const int32_t sine = (int32_t)rint(exact), l = k == 2 ? 0 : k + 1, m = k == 0 ? 2 : k - 1;
+    const int32_t sine = (int32_t)rint(exact);
+    /* chosen by values: an index that the compiler does not know would put them into a GPU's memory */
+    const int32_t x = o->part[1], y = o->part[2], z = o->part[3];
+    int32_t w = o->part[0], along = k == 0 ? x : (k == 1 ? y : z),
+            second = k == 0 ? y : (k == 1 ? z : x), third = k == 0 ? z : (k == 1 ? x : y);
     double square = 0;
-    plugmc_shear_plane(&o->part[0], &o->part[1 + k], tangent, sine);
-    plugmc_shear_plane(&o->part[1 + l], &o->part[1 + m], tangent, sine);
+    plugmc_shear_plane(&w, &along, tangent, sine);
+    plugmc_shear_plane(&second, &third, tangent, sine);
+    o->part[0] = w;
+    o->part[1] = k == 0 ? along : (k == 1 ? third : second);
+    o->part[2] = k == 0 ? second : (k == 1 ? along : third);
+    o->part[3] = k == 0 ? third : (k == 1 ? second : along);
     for (int j = 0; j < 4; j++) square += (double)o->part[j] * (double)o->part[j];
     square *= 0x1p-60;
     return square > 0.98 && square < 1.02;

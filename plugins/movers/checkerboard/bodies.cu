@@ -8,6 +8,13 @@
 /* Bits of an entry of the pool that say whose trial move it is. */
 #define CB_CELL_BITS 5
 
+/* Number of an entry. */
+#if CB_NEAR <= 256
+typedef uint8_t cb_entry;
+#else
+typedef uint16_t cb_entry;
+#endif
+
 /* Bodies near the cells of a block: their own first, then those of other cells within the range of any point of the cell, in
  * the order of cells and slots. */
 typedef struct cb_near {
@@ -22,7 +29,8 @@ typedef struct cb_near {
 #if CB_POOLED
     uint16_t pool[CB_NEAR * CB_COLUMNS]; /* of each warp: see cb_fill_pool */
 #else
-    uint16_t reached[CB_NEAR][CB_COLUMNS]; /* entries that a trial move can reach */
+    /* entries that a body can reach after a trial move and, where energies are compared, before it */
+    cb_entry reached[PLUGMC_BODY_ENERGIES > 0 ? 2 : 1][CB_NEAR][CB_COLUMNS];
 #endif
 } cb_near;
 
@@ -168,26 +176,6 @@ PLUGMC_FN bool cb_meets_one(const cb_near *near, int k, int me, cb_walls walls, 
     return plugmc_meet(s, &b->placed, &other, sums);
 }
 
-#if CB_THIN
-/* Whether any lane of the warp finds a body near b that has to be looked at, as is rare where spheres inside are nearly as large as those
- * around. *inside: whether this lane has found one so near that those inside overlap. Not for other bodies, of which most
- * have to be looked at: hexagons were 3 to 7 % slower with it. */
-PLUGMC_FN bool cb_any_close(const cb_near *near, cb_group g, int m, int i, cb_walls walls,
-                            const cb_body *b, bool *inside)
-{
-    bool close = false;
-    for (int k = g.lane; k < m; k += CB_LANES) {
-        if (k == i) continue;
-        const float square = cb_square_to(near, g, k, walls, b);
-        const int pair = b->placed.site.species * PLUGMC_SPECIES + cb_species_near(near, k, g.me);
-        const bool core = square < cb_contact_of(walls, pair);
-        *inside = *inside || core;
-        close = close || (square < walls.reach && !core);
-    }
-    return __any_sync(CB_WHOLE_WARP, close);
-}
-#endif
-
 #if CB_POOLED
 /* Bodies in reach of the trial moves of all cells of the warp, in one list of pairs: entry * 2^CB_CELL_BITS + number of the
  * cell in the warp. Lanes then take pairs from it, whoever's they are, so that none is idle while another cell has more
@@ -251,10 +239,6 @@ PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls,
 {
     const int lane = threadIdx.x & 31, cell = g.first / CB_LANES;
     uint16_t *pool = near->pool + (g.me - cell) * CB_NEAR;
-#if CB_THIN
-    bool inside = false;
-    if (!cb_any_close(near, g, possible ? m : 0, i, walls, b, &inside)) return cb_vote(g, inside);
-#endif
     const int count = cb_fill_pool(near, pool, g, possible ? m : 0, i, walls, b);
     const uint32_t all_cells = (1u << CB_CELLS_A_WARP) - 1;
     uint32_t overlapping = 0; /* cells */
@@ -272,39 +256,40 @@ PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls,
     return overlapping >> cell & 1;
 }
 #else
-/* How many of the m bodies near the cell, but entry i, are in reach of b; they are in near->reached, in order. */
-PLUGMC_FN int cb_reach_out(cb_near *near, cb_group g, int m, int i, cb_walls walls,
-                           const cb_body *b)
+/* A body of the cell before a trial move and after it. */
+enum { CB_AFTER, CB_BEFORE, CB_ENDS = PLUGMC_BODY_ENERGIES > 0 ? 2 : 1 };
+
+/* How many of the m bodies near the cell, but entry i, are in reach of each of both; they are in near->reached, in order. */
+PLUGMC_FN void cb_reach_out(cb_near *near, cb_group g, int m, int i, cb_walls walls,
+                            const cb_body *const b[CB_ENDS], int count[CB_ENDS])
 {
-    int count = 0;
+    for (int e = 0; e < CB_ENDS; e++) count[e] = 0;
     for (int first = 0; __any_sync(CB_WHOLE_WARP, first < m); first += CB_LANES) {
         const int k = first + g.lane;
-        const bool in_reach = cb_reaches(near, g, k, m, i, walls, b);
-        const uint32_t all = cb_vote(g, in_reach);
-        if (in_reach) near->reached[count + __popc(all & ((1u << g.lane) - 1))][g.me] = (uint16_t)k;
-        count += __popc(all);
+#pragma unroll
+        for (int e = 0; e < CB_ENDS; e++) {
+            const bool in_reach = cb_reaches(near, g, k, m, i, walls, b[e]);
+            const uint32_t all = cb_vote(g, in_reach);
+            const int to = count[e] + __popc(all & ((1u << g.lane) - 1));
+            if (in_reach) near->reached[e][to][g.me] = (cb_entry)k;
+            count[e] += __popc(all);
+        }
     }
     __syncwarp();
-    return count;
 }
 
-/* Whether b overlaps with one of the bodies that are near; `possible` is false where there is nothing to look at. If not,
- * *sums are the energies, which the lanes add up in the order that bodies.c has. */
-PLUGMC_FN bool cb_meets(cb_near *near, cb_group g, int m, int i, cb_walls walls, bool possible,
-                        cb_body *b, plugmc_body_sums *sums)
+/* Whether b overlaps with one of the `count` bodies that end e reaches. If not, *sums are the energies, which the lanes add up in
+ * the order that bodies.c has. */
+PLUGMC_FN bool cb_meets_reached(cb_near *near, cb_group g, int e, int count, cb_walls walls,
+                                cb_body *b, plugmc_body_sums *sums)
 {
-#if CB_THIN
-    bool inside = false;
-    if (!cb_any_close(near, g, possible ? m : 0, i, walls, b, &inside)) return cb_vote(g, inside);
-#endif
-    const int count = cb_reach_out(near, g, possible ? m : 0, i, walls, b);
     bool overlaps = false;
     b->placed.pose = plugmc_pose_of(&b->placed.orientation, DIM);
     *sums = plugmc_body_sums();
     for (int first = 0; __any_sync(CB_WHOLE_WARP, first < count && !overlaps); first += CB_LANES) {
         bool overlap = false;
         if (first + g.lane < count && !overlaps) {
-            const int k = near->reached[first + g.lane][g.me];
+            const int k = near->reached[e][first + g.lane][g.me];
             overlap = cb_meets_one(near, k, g.me, walls, b, sums);
         }
         const uint32_t found = cb_vote(g, overlap); /* by all, also where it is known */
@@ -350,17 +335,24 @@ PLUGMC_FN uint32_t cb_draw_word(const cb_visit *v, int purpose, int t)
     return cb_word(plugmc_draw(v->seed, v->sweep, v->walker, v->cell, purpose, t >> 2), t);
 }
 
-/* Whether a possible move from `now` to `trial` is accepted, by a random word. */
-PLUGMC_FN bool cb_accepts(cb_near *near, cb_group g, int m, int i, cb_walls walls, cb_body now,
-                          const plugmc_body_sums *to, bool possible, uint32_t word,
-                          const cb_walker *walkers, const cb_visit *v, bool *lost,
-                          cb_trouble *trouble)
+/* Whether a possible move of entry i from `now` to `trial` is accepted, by a random word. */
+PLUGMC_FN bool cb_accepts(cb_near *near, cb_group g, int m, int i, cb_walls walls, cb_body *now,
+                          cb_body *trial, bool possible, uint32_t word, const cb_walker *walkers,
+                          const cb_visit *v, bool *lost, cb_trouble *trouble)
 {
+    plugmc_body_sums to;
+#if CB_POOLED
+    return !cb_meets(near, g, m, i, walls, possible, trial, &to) && possible;
+#else
+    int count[CB_ENDS];
+    const cb_body *const ends[] = {trial, now};
+    cb_reach_out(near, g, possible ? m : 0, i, walls, ends, count);
+    possible = !cb_meets_reached(near, g, CB_AFTER, count[CB_AFTER], walls, trial, &to) && possible;
 #if PLUGMC_BODY_ENERGIES > 0
     plugmc_body_sums from;
-    cb_meets(near, g, m, i, walls, possible, &now, &from);
+    cb_meets_reached(near, g, CB_BEFORE, possible ? count[CB_BEFORE] : 0, walls, now, &from);
     if (!possible || *lost) return false;
-    const float change = cb_change_of_bodies(&from, to, walkers, v->walker);
+    const float change = cb_change_of_bodies(&from, &to, walkers, v->walker);
     if (!(change > -PLUGMC_NO_RANGE)) {
         *lost = true;
         if (g.lane == 0) trouble->lost = v->sweep + 1;
@@ -369,6 +361,7 @@ PLUGMC_FN bool cb_accepts(cb_near *near, cb_group g, int m, int i, cb_walls wall
     return plugmc_uniform_float(word) < cb_probability(change);
 #else
     return possible;
+#endif
 #endif
 }
 
@@ -431,12 +424,10 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             const uint32_t word = __shfl_sync(CB_WHOLE_WARP, accept_word, from);
             turn = turn + 1 >= v.n ? 0 : turn + 1;
             cb_body now = cb_body_of(&near, i, g.me < CB_COLUMNS ? g.me : 0), trial = now;
-            plugmc_body_sums to;
             bool accept =
                 v.n > 0 && cb_move(&trial, random, turns, cb_step_of(walkers, v.walker), largest);
-            accept = !cb_meets(&near, g, m, i, walls, accept, &trial, &to) && accept;
-            accept = cb_accepts(&near, g, m, i, walls, now, &to, accept, word, walkers, &v, &lost,
-                                trouble);
+            accept = cb_accepts(&near, g, m, i, walls, &now, &trial, accept, word, walkers, &v,
+                                &lost, trouble);
             if (g.lane == 0 && v.n > 0) {
                 trials[CB_DISPLACED] += counted && !turns;
                 trials[CB_TURNED] += counted && turns;

@@ -37,40 +37,57 @@ PLUGMC_FN bool cb_move(cb_body *b, plugmc_random random, bool turns, const float
            (DIM == 2 || (b->z >= -0.5f && b->z < 0.5f));
 }
 
-/* A cell, whose bodies are visited in this order. */
+/* A cell, whose bodies are visited in this order: their slots, as many bits each as a number has room for. */
+#if CB_CAP <= 8
+typedef uint32_t cb_slots;
+#elif CB_CAP <= 16
+typedef uint64_t cb_slots;
+#endif
 typedef struct cb_visit {
     plugmc_seed seed;
     uint64_t sweep;
     uint32_t cell;
     int walker, n;
-#if CB_CAP <= 8
-    uint32_t order;
+#if CB_CAP <= 16
+    cb_slots order;
 #else
     uint8_t order[CB_CAP];
 #endif
 } cb_visit;
 
+/* A random permutation, by exchanges of k = n - 1, n - 2, ... 1 with partners drawn from 0 ... k. */
 PLUGMC_FN void cb_shuffle(cb_visit *v)
 {
 #if CB_CAP <= 8
     v->order = cb_order(v->seed, v->sweep, v->walker, v->cell, v->n);
 #else
+#if CB_CAP <= 16
+    v->order = 0xfedcba9876543210ull;
+#else
     for (int k = 0; k < CB_CAP; k++) v->order[k] = (uint8_t)k;
+#endif
+    plugmc_random random = {};
     for (int k = v->n - 1; k > 0 && CB_SHUFFLE; k--) {
-        const plugmc_random r =
-            plugmc_draw(v->seed, v->sweep, v->walker, v->cell, PLUGMC_PURPOSE_ORDER, k >> 2);
-        const uint32_t j = plugmc_below(r.word[k & 3], k + 1);
+        if (k == v->n - 1 || (k & 3) == 3)
+            random =
+                plugmc_draw(v->seed, v->sweep, v->walker, v->cell, PLUGMC_PURPOSE_ORDER, k >> 2);
+        const uint32_t j = plugmc_below(cb_word(random, k), k + 1);
+#if CB_CAP <= 16
+        const cb_slots d = (v->order >> 4 * k ^ v->order >> 4 * j) & 15u;
+        v->order ^= d << 4 * k | d << 4 * j;
+#else
         const uint8_t t = v->order[k];
         v->order[k] = v->order[j];
         v->order[j] = t;
+#endif
     }
 #endif
 }
 
 PLUGMC_FN int cb_visited(const cb_visit *v, int turn)
 {
-#if CB_CAP <= 8
-    return (int)((v->order >> (4 * turn)) & 15u);
+#if CB_CAP <= 16
+    return (int)(v->order >> 4 * turn & 15u);
 #else
     return v->order[turn];
 #endif

@@ -227,9 +227,9 @@ PLUGMC_FN bool cb_quickly_apart(const cb_near *near, const cb_moves *moves, int 
         axis[0][d] = moves->pose[b].x[d];
         axis[1][d] = near->axis[d][k];
     }
-    return plugmc_quickly_apart(cb_apart(near, moves, k, b, walls), axis[0], axis[1],
-                                plugmc_site_of_species(cb_species_near(near, CB_NEAR + b)),
-                                plugmc_site_of_species(cb_species_near(near, k)));
+    return plugmc_surely_apart(cb_apart(near, moves, k, b, walls), axis[0], axis[1],
+                               plugmc_site_of_species(cb_species_near(near, CB_NEAR + b)),
+                               plugmc_site_of_species(cb_species_near(near, k)));
 }
 
 /* Move b overlaps with entry k. */

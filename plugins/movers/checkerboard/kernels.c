@@ -166,7 +166,8 @@ static int near_bytes(const checkerboard *me)
     if (has_round_bodies(me)) return 4 * (me->cells.dimension + 1) + (me->cells.species > 1);
     const int parts = !CB_BODIES ? 0 : me->cells.dimension == 2 ? 1 : 4; /* of an orientation */
     const int listed = CB_BODIES ? 2 : 0; /* once more, where it is in reach */
-    return 4 * (me->cells.dimension + parts) + bytes + listed + (me->cells.species > 1);
+    const int ends = me->cells.energies ? 2 : 1; /* of a trial move, of which each has a list */
+    return 4 * (me->cells.dimension + parts) + bytes + listed * ends + (me->cells.species > 1);
 }
 
 enum {
@@ -375,7 +376,6 @@ static int describe_constants(checkerboard *me, const plugmc_host *host)
         define(me, &n, "CB_BODIES=1");
         define(me, &n, "CB_LANES=%d", lanes_a_cell(me));
         define(me, &n, "CB_POOLED=%d", pooled(me));
-        define(me, &n, "CB_THIN=%d", thin(me));
         define(me, &n, "CB_PARTICLES=%lld", (long long)me->system->particles);
         define(me, &n, "CB_ROTATIONS=%lluull", (unsigned long long)rotations_threshold(me));
     }
