@@ -57,6 +57,7 @@ typedef struct two_bodies {
     points mine, others;
     plugmc_pose pose;
     real way[3];
+    real inside; /* sum of the radii of spheres inside of the two */
 } two_bodies;
 
 PLUGMC_FN void to_frame(const plugmc_pose *P, const real *v, real *out)
@@ -87,14 +88,16 @@ PLUGMC_FN real slab(const two_bodies *t, const real *n, int32_t *mine, int32_t *
     return dot_product(n, t->way) + least - most;
 }
 
-/* The slab along v, which has any length, becomes the widest one if it is. */
+/* The slab along v, which has any length, becomes the widest one if it is. Vertices are not looked at where the spheres inside of
+ * the two leave no room for it. */
 PLUGMC_FN void look_along(const two_bodies *t, const real *v, real *widest, real *axis)
 {
     const real length = plugmc_sqrt(dot_product(v, v)), over = 1 / length;
     int32_t mine, others;
     if (!(length > 0)) return;
-    const real sign = dot_product(v, t->way) < 0 ? -over : over,
-               n[3] = {sign * v[0], sign * v[1], sign * v[2]}, width = slab(t, n, &mine, &others);
+    const real ahead = dot_product(v, t->way), sign = ahead < 0 ? -over : over;
+    if (sign * ahead - t->inside <= *widest) return;
+    const real n[3] = {sign * v[0], sign * v[1], sign * v[2]}, width = slab(t, n, &mine, &others);
     if (!(width > *widest)) return;
     *widest = width;
     for (int d = 0; d < 3; d++) axis[d] = n[d];
@@ -260,7 +263,11 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
                         real axis[3])
 {
     const real round = of_shape(p, a, ROUND) + of_shape(p, b, ROUND), way[3] = {-s.x, -s.y, -s.z};
-    two_bodies t = {points_of(p, a, VERTEX), points_of(p, b, VERTEX), {{0}, {0}, {0}}, {0}};
+    two_bodies t = {points_of(p, a, VERTEX),
+                    points_of(p, b, VERTEX),
+                    {{0}, {0}, {0}},
+                    {0},
+                    body_core(p, a) + body_core(p, b) - round};
     const real margin = (PLUGMC_SURELY - 1) * (body_reach(p, a) + body_reach(p, b));
     real found[3] = {0, 0, 0}, v[3] = {0, 0, 0};
     to_frame(A, B->x, t.pose.x);

@@ -69,18 +69,22 @@ PLUGMC_FN int body_overlap(const parameters *p, plugmc_separation s, const plugm
     return !(body_gap(p, s, A, B, a, b, margin, axis) > margin);
 }
 
-/* Up to the far side of an empty slab a body cannot touch the other one. From there the next slab is looked for: these are
- * Newton's steps on the distance of the two, which is a convex function of the way, so they never go too far. */
+/* Slabs that are wider than this times the sum of the radii are good enough for the first steps. */
+#define PLUGMC_WIDE_SLAB ((real)0.01)
+
+/* Up to the far side of an empty slab a body cannot touch the other one. From there the next slab is looked for: with the widest
+ * ones these are Newton's steps on the distance of the two, which is a convex function of the way, so they never go too far. */
 PLUGMC_FN real body_path(const parameters *p, plugmc_separation s, const plugmc_pose *A,
                          const plugmc_pose *B, plugmc_site a, plugmc_site b, int32_t along)
 {
-    const real margin = plugmc_margin(p, a, b);
+    const real margin = plugmc_margin(p, a, b),
+               wide = PLUGMC_WIDE_SLAB * (body_reach(p, a) + body_reach(p, b));
     real way = 0, axis[3];
     for (int step = 0; step < 64; step++) {
         const real x = along == 0 ? s.x + way : s.x, y = along == 1 ? s.y + way : s.y,
                    z = along == 2 ? s.z + way : s.z;
         const plugmc_separation now = {x, y, z, x * x + y * y + z * z};
-        const real gap = body_gap(p, now, A, B, a, b, PLUGMC_NO_RANGE, axis);
+        const real gap = body_gap(p, now, A, B, a, b, step < 8 ? wide : PLUGMC_NO_RANGE, axis);
         if (axis[along] <= 0 && gap > -margin) return PLUGMC_NO_RANGE;
         if (!(gap > margin)) break;
         way += gap / axis[along];
@@ -312,6 +316,29 @@ static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t a
 #define plugmc_body_paths NULL
 #endif
 
+#if PLUGMC_BODY & 16
+static double plugmc_body_slab(const void *instance, int32_t dimension, const double *apart,
+                               const plugmc_particle *a, const plugmc_orientation *turned_a,
+                               const plugmc_particle *b, const plugmc_orientation *turned_b,
+                               double normal[3])
+{
+    const parameters *p = (const parameters *)instance;
+    const real x = (real)apart[0], y = (real)apart[1], z = (real)apart[2];
+    const plugmc_separation s = {x, y, z, x * x + y * y + z * z};
+    const plugmc_pose A = plugmc_pose_of(turned_a, dimension),
+                      B = plugmc_pose_of(turned_b, dimension);
+    const plugmc_site one = plugmc_site_of_body(a), other = plugmc_site_of_body(b);
+    real axis[3] = {0, 0, 0};
+    if (!(body_reach(p, one) > 0) || !(body_reach(p, other) > 0)) return 0;
+    const real enough = PLUGMC_WIDE_SLAB * (body_reach(p, one) + body_reach(p, other)),
+               gap = body_gap(p, s, &A, &B, one, other, enough, axis);
+    for (int d = 0; d < 3; d++) normal[d] = (double)axis[d];
+    return gap > plugmc_margin(p, one, other) ? (double)gap : 0;
+}
+#else
+#define plugmc_body_slab NULL
+#endif
+
 #if PLUGMC_BODY & PLUGMC_BODY_STEPS
 static int32_t plugmc_body_steps(const void *instance, int32_t dimension, int32_t axis,
                                  const double *apart, const plugmc_particle *a,
@@ -349,7 +376,8 @@ static const plugmc_body plugmc_body_facet = {.size = sizeof(plugmc_body),
                                               .overlap = plugmc_body_overlap,
                                               .paths = plugmc_body_paths,
                                               .shape = body_shape,
-                                              .steps = plugmc_body_steps};
+                                              .steps = plugmc_body_steps,
+                                              .slab = plugmc_body_slab};
 /* For the descriptor of a potential that has bodies alone. */
 #define PLUGMC_BODIES_ALONE                                                                        \
     .kind = PLUGMC_POTENTIAL,                                                                      \

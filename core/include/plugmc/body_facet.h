@@ -54,6 +54,11 @@ typedef struct plugmc_body {
     int32_t (*steps)(const void *instance, int32_t dimension, int32_t axis, const double *apart,
                      const plugmc_particle *a, const plugmc_orientation *turned_a,
                      const plugmc_particle *b, const plugmc_orientation *turned_b, double *out);
+    /* Since 2.1. The width of an empty slab between a and b, and its normal, a unit vector from a to b: however a goes, it cannot
+     * touch b before it has crossed the slab. 0: none is known. apart [3]: a - b, length. NULL without PLUGMC_BODY_GAP. */
+    double (*slab)(const void *instance, int32_t dimension, const double *apart,
+                   const plugmc_particle *a, const plugmc_orientation *turned_a,
+                   const plugmc_particle *b, const plugmc_orientation *turned_b, double normal[3]);
 } plugmc_body;
 
 /* The body facet that a potential offers; NULL: none. */
