@@ -82,8 +82,8 @@ PLUGMC_FN void walk_ask(const walk_task &t, const walk_call &call, const walk_bi
                         walk_result *result, walk_asked *asked)
 {
     const double *multipliers = call.multipliers + (uint64_t)a->walker * call.width;
-    asked->reservoir = trial->kind > PLUGMC_MOLECULE_DISPLACED &&
-                       trial->kind < PLUGMC_MOLECULES_SWAPPED;
+    asked->reservoir =
+        trial->kind > PLUGMC_MOLECULE_DISPLACED && trial->kind < PLUGMC_MOLECULES_SWAPPED;
     asked->turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
     asked->possible = walk_prepare(t, call, a, trial, result);
     asked->forbidden = !asked->possible;
@@ -102,9 +102,8 @@ PLUGMC_FN void walk_ask(const walk_task &t, const walk_call &call, const walk_bi
     if (marked) walk_unmark_group(trial, a);
 #if WALK_WAVES
     if (!asked->forbidden)
-        asked->delta +=
-            walk_wave_delta(&t, trial, a, asked->part, many ? trial->group->n : parts,
-                            multipliers[t.waves.term], room);
+        asked->delta += walk_wave_delta(&t, trial, a, asked->part, many ? trial->group->n : parts,
+                                        multipliers[t.waves.term], room);
 #endif
 }
 
@@ -126,12 +125,12 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
     walk_asked asked;
     walk_ask(t, call, bias, a, room, trial, result, &asked);
     if (result->stopped) return false;
-    const bool taken = !asked.forbidden &&
-                       walk_accepts(&asked.step, asked.delta, walk_random(&call, trial));
+    const bool taken =
+        !asked.forbidden && walk_accepts(&asked.step, asked.delta, walk_random(&call, trial));
     if (!asked.forbidden && walk_is_lost(asked.delta)) result->stopped = WALK_LOST;
     if (bias.counted && threadIdx.x == 0)
-        walk_note(&bias, a->walker, &asked.step,
-                  asked.forbidden ? 0 : fmin(1.0, exp(-asked.delta)), taken);
+        walk_note(&bias, a->walker, &asked.step, asked.forbidden ? 0 : fmin(1.0, exp(-asked.delta)),
+                  taken);
     __syncthreads(); /* all have read the places */
     if (taken) walk_take_asked(t, a, trial, &asked);
     return taken;
