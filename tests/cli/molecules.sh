@@ -863,6 +863,18 @@ test_transfers_to_several_positions_have_the_exact_law()
     done
 }
 
+test_transfers_to_several_positions_have_the_exact_law_on_a_gpu()
+{
+    local choice
+    gpu
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    for choice in '1 1' '3 4'; do
+        shared $choice
+        must run sim.ini --set run.device=gpu
+        within "$(law_of_shared "$(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 apart)")"
+    done
+}
+
 # The weight in the box that is left is left out.
 test_transfers_without_the_weight_of_the_old_place_are_seen()
 {
@@ -980,6 +992,18 @@ test_two_kinds_of_molecules_have_the_exact_numbers()
     becoming 1 ./of_sites.so
     must run sim.ini
     beyond "$(law_of_kinds $exact)"
+}
+
+test_two_kinds_of_molecules_have_the_exact_numbers_on_a_gpu()
+{
+    local orientations
+    gpu
+    python3 -c 'import h5py, numpy' 2>"$err" || skip "there is no h5py"
+    for orientations in 1 6; do
+        becoming $orientations
+        must run sim.ini --set run.device=gpu
+        within "$(law_of_kinds $(python3 "$here/two_molecules.py" 1 1.5 0.35 5.1 kinds 0.6 0.5))"
+    done
 }
 
 # ideal_kinds: twelve molecules without energies that become each other

@@ -79,6 +79,84 @@ test_molecules_of_two_kinds_come_and_leave_beside_waves_on_a_gpu()
         'trials = 20' 'trial_positions = 2' '[mover insert]' 'species = free' 'trials = 10' "${results[@]}"
 }
 
+# Where boxes change, too, tables of numbers and weights of waves are those of each walker's box.
+test_molecules_come_and_leave_beside_waves_in_changing_boxes_on_a_gpu()
+{
+    gpu
+    run_of 8 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    change 's/^temperature = .*/temperature = 2\npressure = 0.3/'
+    alike "${atoms[@]}" "${tail[@]}" "${waves[@]/k_max = 4/k_max = 9}" "${moves[@]}" "${exchange[@]}" 'trial_positions = 3' \
+        'trial_orientations = 4' '[mover volume]' 'step = 0.01' "${results[@]}"
+}
+
+transfer=('[mover transfer]' 'species = dumbbell' 'trials = 20' 'step = 0.02')
+
+# Pairs of boxes share dumbbells, and volume beside waves and tails.
+test_molecules_go_between_boxes_beside_waves_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 40' "${bent[@]}"
+    change 's/^lx = .*/lx = 6.4/'
+    alike "${atoms[@]}" "${tail[@]}" "${waves[@]/k_max = 4/k_max = 9}" "${moves[@]}" "${transfer[@]}" 'trial_positions = 3' \
+        'trial_orientations = 4' "${results[@]}"
+    must run sim.ini --set run.device=gpu --set run.sweeps=23 --set run.output=parts.h5
+    must run --resume parts.h5 --set run.sweeps=60
+    same_chain gpu.h5 parts.h5
+}
+
+# One position; boxes that stay, and are full now and then; sweeps that the GPU makes in one call.
+test_molecules_go_between_boxes_that_stay_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 11' "${bent[@]}"
+    alike "${atoms[@]}" "${moves[@]}" "${transfer[@]}" 'volume_trials = 0' "${results[@]}"
+}
+
+test_molecules_go_between_boxes_on_a_ladder_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 40' "${bent[@]}"
+    alike "${atoms[@]}" "${waves[@]}" "${moves[@]}" "${transfer[@]}" 'volume_trials = 0' 'trial_positions = 2' '[ladder]' \
+        'vary = run.temperature' 'values = 2 2.5 3 4' '[mover exchange]' "${results[@]}"
+}
+
+identity=('[mover identity]' 'a = dumbbell' 'b = bent' 'trials = 20')
+swap=('[mover swap]' 'a = dumbbell' 'b = bent' 'trials = 20')
+
+test_molecules_become_others_beside_waves_on_a_gpu()
+{
+    local orientations
+    gpu
+    for orientations in 1 4; do
+        run_of 16 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}" 'mu = -3.5' 'max_count = 40'
+        change 's/^\[species c\]/&\ncharge = -0.3/; s/^\[species d\]/&\ncharge = 0.6/'
+        alike "${atoms[@]}" "${tail[@]}" "${waves[@]}" "${moves[@]}" "${exchange[@]}" "${identity[@]}" "trial_orientations = $orientations" \
+            "${swap[@]}" "${results[@]}"
+        must run sim.ini --set run.device=gpu --set run.sweeps=23 --set run.output=parts.h5
+        must run --resume parts.h5 --set run.sweeps=60
+        same_chain gpu.h5 parts.h5
+    done
+}
+
+# Hard cores, which overlap between the two that trade places as well.
+test_molecules_trade_places_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" "${bent[@]}"
+    change 's/^\[species .*/&\ndiameter = 0.5/'
+    alike '[potential hard_sphere]' "${waves[@]}" "${moves[@]}" "${swap[@]}" "${results[@]}"
+}
+
+# Each kind of molecule is a macrostate.
+test_weights_of_molecules_that_become_others_on_a_gpu()
+{
+    gpu
+    run_of 16 "${dumbbells[@]}" 'max_count = 20' 'activity = 0.05' "${bent[@]}" 'mu = -3.5' 'max_count = 20'
+    change 's/^sweeps = .*/sweeps = 60\nequilibrate = 20/'
+    alike "${atoms[@]}" "${moves[@]}" "${identity[@]}" 'trial_orientations = 3' '[mover wang_landau]' 'variable = dumbbell' 'windows = 2' \
+        'period = 5' 'learning = 20'
+}
+
 test_weights_of_molecules_on_a_gpu()
 {
     gpu
@@ -140,32 +218,26 @@ test_it_is_said_that_few_walkers_are_moved_on_the_host_on_a_gpu()
     on_host rigid 'a GPU moves 8 walkers or more, and here are 4' "${atoms[@]}" "${moves[@]}"
 }
 
-test_it_is_said_that_molecules_in_changing_boxes_come_and_leave_on_the_host_on_a_gpu()
+# In changing boxes each walker has a table of two million energies or less, of all together.
+test_it_is_said_that_there_are_too_many_numbers_in_changing_boxes_on_a_gpu()
 {
     gpu
-    run_of 8 "${dumbbells[@]}" 'max_count = 40' 'activity = 0.05' "${bent[@]}"
+    run_of 8 'max_count = 600' 'activity = 0.05' "${dumbbells[@]}" 'max_count = 600' 'activity = 0.05' "${bent[@]}"
     change 's/^temperature = .*/temperature = 2\npressure = 0.2/'
-    on_host insert_molecule "boxes and numbers both change beside 'tail_correction'" "${atoms[@]}" "${tail[@]}" "${moves[@]}" "${exchange[@]}" \
-        '[mover volume]' 'step = 0.01'
+    on_host insert_molecule "'tail_correction' has more than two million energies, one for each combination of the numbers that change in \
+each walker's box" "${atoms[@]}" "${tail[@]}" "${moves[@]}" "${exchange[@]}" '[mover insert]' 'species = free' '[mover volume]' 'step = 0.01'
 }
 
-test_it_is_said_that_molecules_trade_places_on_the_host_on_a_gpu()
+test_it_is_said_that_particles_are_transferred_on_the_host_on_a_gpu()
 {
     gpu
-    run_of 8 "${dumbbells[@]}" "${bent[@]}"
-    printf '%s\n' "${atoms[@]}" "${moves[@]}" '[mover swap]' 'a = dumbbell' 'b = bent' >>sim.ini
+    run_of 8 'max_count = 40' "${dumbbells[@]}" "${bent[@]}"
+    printf '%s\n' "${atoms[@]}" "${moves[@]}" '[mover transfer]' 'species = free' >>sim.ini
     change 's/^sweeps = .*/sweeps = 2\ndevice = gpu/'
     must check sim.ini
-    expect_output '[mover swap] makes its trial moves on the host, not on the GPU: molecules do not trade places there'
+    expect_output '[mover transfer] makes its trial moves on the host, not on the GPU: there only rigid molecules go from box to box'
     must run sim.ini
-    grep -Fq '[mover swap] makes its trial moves on the host, not on the GPU' "$out" "$err" || fail "the run does not say it"
-}
-
-test_it_is_said_that_transfers_are_made_on_the_host_on_a_gpu()
-{
-    gpu
-    run_of 8 "${dumbbells[@]}" 'max_count = 40' "${bent[@]}"
-    on_host transfer 'it has no GPU source' "${atoms[@]}" "${moves[@]}" '[mover transfer]' 'species = dumbbell'
+    grep -Fq '[mover transfer] makes its trial moves on the host, not on the GPU' "$out" "$err" || fail "the run does not say it"
 }
 
 # What the GPU does is not mentioned.

@@ -310,8 +310,7 @@ PLUGMC_FN double walk_by_count(const walk_task *t, const walk_around *a, const d
     if (before + added < 0 || before + added >= t->entries)
         return 0; /* there is no room, or nobody */
     for (int term = 0; term < PLUGMC_TERMS; term++) {
-        const double *energy =
-            t->by_count + a->walker * t->count_row + term * t->entries + before;
+        const double *energy = t->by_count + a->walker * t->count_row + term * t->entries + before;
         if (multipliers[term] != 0) delta += multipliers[term] * (energy[added] - energy[0]);
     }
     return delta;

@@ -100,8 +100,9 @@ PLUGMC_FN uint32_t walk_fill_pool(const walk_around *a, uint32_t k, uint32_t cou
                 walk_meet_pool(a, count, multipliers, overlapping);
                 count = 0;
             }
-            const bool near = i < end && i != (uint32_t)one->particle &&
-                              walk_square(walk_coarse_places()[a->coarse + i], one->centre) <= one->within;
+            const bool near =
+                i < end && i != (uint32_t)one->particle &&
+                walk_square(walk_coarse_places()[a->coarse + i], one->centre) <= one->within;
             const uint32_t all = __ballot_sync(0xffffffffu, near);
             if (near)
                 walk_pool()[count + __popc(all & ((1u << lane) - 1))] = k << WALK_PARTICLE_BITS | i;

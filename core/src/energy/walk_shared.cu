@@ -82,8 +82,8 @@ PLUGMC_FN void walk_ask(const walk_task &t, const walk_call &call, const walk_bi
                         walk_result *result, walk_asked *asked)
 {
     const double *multipliers = call.multipliers + (uint64_t)a->walker * call.width;
-    asked->reservoir = trial->kind > PLUGMC_MOLECULE_DISPLACED &&
-                       trial->kind < PLUGMC_MOLECULES_SWAPPED;
+    asked->reservoir =
+        trial->kind > PLUGMC_MOLECULE_DISPLACED && trial->kind < PLUGMC_MOLECULES_SWAPPED;
     asked->turns = trial->kind == PLUGMC_MOLECULE_DISPLACED && trial->turns;
     asked->possible = walk_prepare(t, call, a, trial, result);
     asked->forbidden = !asked->possible;
@@ -102,9 +102,8 @@ PLUGMC_FN void walk_ask(const walk_task &t, const walk_call &call, const walk_bi
     if (marked) walk_unmark_group(trial, a);
 #if WALK_WAVES
     if (!asked->forbidden)
-        asked->delta +=
-            walk_wave_delta(&t, trial, a, asked->part, many ? trial->group->n : parts,
-                            multipliers[t.waves.term], room);
+        asked->delta += walk_wave_delta(&t, trial, a, asked->part, many ? trial->group->n : parts,
+                                        multipliers[t.waves.term], room);
 #endif
 }
 
@@ -126,12 +125,12 @@ PLUGMC_FN bool walk_one(const walk_task &t, const walk_call &call, const walk_bi
     walk_asked asked;
     walk_ask(t, call, bias, a, room, trial, result, &asked);
     if (result->stopped) return false;
-    const bool taken = !asked.forbidden &&
-                       walk_accepts(&asked.step, asked.delta, walk_random(&call, trial));
+    const bool taken =
+        !asked.forbidden && walk_accepts(&asked.step, asked.delta, walk_random(&call, trial));
     if (!asked.forbidden && walk_is_lost(asked.delta)) result->stopped = WALK_LOST;
     if (bias.counted && threadIdx.x == 0)
-        walk_note(&bias, a->walker, &asked.step,
-                  asked.forbidden ? 0 : fmin(1.0, exp(-asked.delta)), taken);
+        walk_note(&bias, a->walker, &asked.step, asked.forbidden ? 0 : fmin(1.0, exp(-asked.delta)),
+                  taken);
     __syncthreads(); /* all have read the places */
     if (taken) walk_take_asked(t, a, trial, &asked);
     return taken;
@@ -198,21 +197,15 @@ PLUGMC_FN bool walk_propose_pair(const walk_task &t, const walk_call &call, cons
     return proposed && leaves->particle >= 0 && !result->stopped;
 }
 
-/* The decision of both, which is that of decide.c. Returns whether they are accepted. */
-PLUGMC_FN bool walk_decide_pair(const walk_call &call, const walk_bias &bias,
-                                const plugmc_trial *lower, const walk_asked asked[2],
-                                uint32_t walker, walk_result *result)
+/* The decision of both, which is that of decide.c: macrostates have no weights where walkers are coupled. */
+PLUGMC_FN bool walk_decide_pair(const walk_call &call, const plugmc_trial *lower,
+                                const walk_asked asked[2], walk_result *result)
 {
-    const bool forbidden = asked[0].forbidden || asked[1].forbidden;
+    const walk_step unweighted = {};
     const double delta = asked[0].delta + asked[1].delta;
-    walk_step both = asked[0].step;
-    both.delta += asked[1].step.delta;
-    both.leads_out |= asked[1].step.leads_out;
-    const bool taken = !forbidden && walk_accepts(&both, delta, walk_random(&call, lower));
-    if (!forbidden && walk_is_lost(delta)) result->stopped = WALK_LOST;
-    if (bias.counted && threadIdx.x == 0)
-        walk_note(&bias, walker, &both, forbidden ? 0 : fmin(1.0, exp(-delta)), taken);
-    return taken;
+    if (asked[0].forbidden || asked[1].forbidden) return false;
+    if (walk_is_lost(delta)) result->stopped = WALK_LOST;
+    return walk_accepts(&unweighted, delta, walk_random(&call, lower));
 }
 
 /* A trial of both, by all threads. The removal comes first, and is gathered once more if it is accepted, as both have one group. */
@@ -229,7 +222,7 @@ PLUGMC_FN void walk_pair(const walk_task &t, const walk_call &call, const walk_b
         walk_ask(t, call, bias, &a[k], room, &trial[k], result, &asked[k]);
     if (result->stopped) return;
     walk_count_one(&call, move, 1, 0, result);
-    const bool taken = walk_decide_pair(call, bias, &trial[0], asked, a[0].walker, result);
+    const bool taken = walk_decide_pair(call, &trial[0], asked, result);
     walk_count_one(&call, move, 0, taken, result);
     __syncthreads(); /* all have read the places */
 #pragma unroll 1
