@@ -285,10 +285,11 @@ static int plugmc_body_overlap(const void *instance, int32_t dimension, const do
 #endif
 
 #if PLUGMC_BODY & PLUGMC_BODY_PATH
-static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t axis,
-                              const plugmc_particle *probe, const plugmc_orientation *turned,
-                              const plugmc_particles *others,
-                              const plugmc_orientation *orientations, double *out)
+static PLUGMC_TARGETS void plugmc_body_paths(const void *instance, int32_t dimension, int32_t axis,
+                                             const plugmc_particle *probe,
+                                             const plugmc_orientation *turned,
+                                             const plugmc_particles *others,
+                                             const plugmc_orientation *orientations, double *out)
 {
     const parameters *p = (const parameters *)instance;
     const plugmc_site a = plugmc_site_of_body(probe);
@@ -317,10 +318,11 @@ static void plugmc_body_paths(const void *instance, int32_t dimension, int32_t a
 #endif
 
 #if PLUGMC_BODY & 16
-static double plugmc_body_slab(const void *instance, int32_t dimension, const double *apart,
-                               const plugmc_particle *a, const plugmc_orientation *turned_a,
-                               const plugmc_particle *b, const plugmc_orientation *turned_b,
-                               double normal[3])
+static PLUGMC_TARGETS double plugmc_body_slab(const void *instance, int32_t dimension,
+                                              const double *apart, const plugmc_particle *a,
+                                              const plugmc_orientation *turned_a,
+                                              const plugmc_particle *b,
+                                              const plugmc_orientation *turned_b, double normal[3])
 {
     const parameters *p = (const parameters *)instance;
     const real x = (real)apart[0], y = (real)apart[1], z = (real)apart[2];
@@ -340,10 +342,12 @@ static double plugmc_body_slab(const void *instance, int32_t dimension, const do
 #endif
 
 #if PLUGMC_BODY & PLUGMC_BODY_STEPS
-static int32_t plugmc_body_steps(const void *instance, int32_t dimension, int32_t axis,
-                                 const double *apart, const plugmc_particle *a,
-                                 const plugmc_orientation *turned_a, const plugmc_particle *b,
-                                 const plugmc_orientation *turned_b, double *out)
+static PLUGMC_TARGETS int32_t plugmc_body_steps(const void *instance, int32_t dimension,
+                                                int32_t axis, const double *apart,
+                                                const plugmc_particle *a,
+                                                const plugmc_orientation *turned_a,
+                                                const plugmc_particle *b,
+                                                const plugmc_orientation *turned_b, double *out)
 {
     const real x = (real)apart[0], y = (real)apart[1], z = (real)apart[2];
     const plugmc_separation s = {x, y, z, x * x + y * y + z * z};
