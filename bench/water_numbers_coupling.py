@@ -6,8 +6,8 @@
 RUNS.csv has N and ln p of each of their runs (tests/data/nist/spce-525-runs.csv), FILE.npz the transition counts of plugmc's runs (`water_numbers.py
 take`), of which the first SHARE is left out, STATES is a folder of states of all N (.xyz of `plugmc export`, the site O and two H a molecule).
 
-A Coulomb constant that is larger by a factor 1 + d changes ln p(N) by -d U(N) / kT to first order, U being the mean Coulomb energy of N molecules with
-that constant, which is found from the states: a polynomial of U / N. So d and a shift of ln z are fitted to the difference of each of their runs from
+A Coulomb constant that is larger by a factor 1 + d changes ln p(N) by -d U(N) / kT to first order, where U is the mean Coulomb energy of N
+molecules, found from the states as a polynomial of U / N. So d and a shift of ln z are fitted to the difference of each of their runs from
 plugmc's in steps of ln p, and the three values of d have a mean and a deviation that need no errors of theirs.
 """
 import csv

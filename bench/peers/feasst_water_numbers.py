@@ -3,13 +3,14 @@
     feasst_water_numbers.py energy STATE.xyz...      text for feasst: the energy of each state, in one run
     feasst_water_numbers.py numbers LOWEST HIGHEST SEED STATE.xyz NAME
                                                      text for feasst: transition matrices between two numbers of molecules
-    feasst_water_numbers.py state FROM.xyz TO.xyz    a state of plugmc (`plugmc export`, whole molecules O H H in turn or all O before
-                                                     all H) as FEASST reads it
-    feasst_water_numbers.py compare TABLE NAME.csv...  steps of ln p of all runs beside those of TABLE, which is `water_numbers.py join`'s
+    feasst_water_numbers.py state FROM.xyz TO.xyz    a state of plugmc (`plugmc export`, the site O and two H a molecule) as FEASST reads it
+    feasst_water_numbers.py compare TABLE NAME.csv...
+                                                     the rise of ln p in each window beside that of TABLE, which is `water_numbers.py join`'s
 
-STEPS= in the environment is the number of trial positions (1), which are selected by the pairs of oxygen within 4 Angstrom. The settings are those of bench/ensembles/water_numbers_gpu.ini: a cube of 20 Angstrom, pairs of sites cut at 10 Angstrom with the correction
-for the tail, alpha = 0.28, waves with n^2 <= 38, ln z = -8.14. FEASST takes n^2 below the number that it is given, which is 39 here. CONSTANTS=
-in the environment names the physical constants (CODATA2018).
+The settings are those of bench/ensembles/water_numbers_gpu.ini: a cube of 20 Angstrom, pairs of sites cut at 10 Angstrom with the correction for the
+tail, alpha = 0.28, waves with n^2 <= 38, ln z = -8.14. FEASST takes n^2 below the number that it is given, which is 39 here. In the environment,
+CONSTANTS= names the physical constants (CODATA2018), STEPS= is the number of trial positions (1), which are selected by the pairs of oxygen within
+4 Angstrom, EQUILIBRATE= and WRITE= are trials before the exchanges (100000) and between tables (200000).
 """
 import csv
 import glob
@@ -63,8 +64,8 @@ RefPotential Model=LennardJones group=oxygen cutoff=4 VisitModel=VisitModelCell 
 ThermoParams beta={beta!r} chemical_potential={mu!r}
 Metropolis
 """
-NUMBERS = """TrialTranslate weight=1 tunable_param=0.4
-TrialRotate weight=1 particle_type=spce tunable_param=20
+NUMBERS = """TrialTranslate weight=0.5 tunable_param=0.4
+TrialRotate weight=0.5 particle_type=spce tunable_param=20
 CheckEnergy trials_per_update=100000 decimal_places=4
 Tune
 Run num_trials={equilibrate}
@@ -106,7 +107,7 @@ def system(seed, more, table):
     beta = 1 / (525 * GAS_CONSTANT)
     with open("spce.txt", "w", encoding="ascii") as file:
         file.write(PARTICLE.format(*(" ".join(map(repr, map(float, place))) for place in AT_REST), epsilon=78.19743111 * GAS_CONSTANT))
-    return SYSTEM.format(seed=seed, edge=EDGE, more=more, constants=os.environ.get("CONSTANTS", "CODATA2018"), alpha=5.6 / EDGE, table=table,
+    return SYSTEM.format(seed=seed, edge=EDGE, more=more, constants=os.environ.get("CONSTANTS", "CODATA2018"), alpha=0.28, table=table,
                          beta=beta, mu=-8.14 / beta)
 
 
@@ -125,8 +126,8 @@ def numbers(lowest, highest, seed, path, name):
     more = f"xyz_file={path}" if path != "none" else f"add_num_spce_particles={lowest}"
     print(system(seed, more, "erfc_table_size=2e4"), end="")
     positions = int(os.environ.get("STEPS", "1"))
-    print(NUMBERS.format(positions=f"num_steps={positions} ref=near" if positions > 1 else "", lowest=lowest, highest=highest, name=name, write=os.environ.get("WRITE", "200000"),
-                         equilibrate=os.environ.get("EQUILIBRATE", "100000")), end="")
+    print(NUMBERS.format(positions=f"num_steps={positions} ref=near" if positions > 1 else "", lowest=lowest, highest=highest,
+                         name=name, write=os.environ.get("WRITE", "200000"), equilibrate=os.environ.get("EQUILIBRATE", "100000")), end="")
 
 
 GROUPS = 8  # of the blocks that FEASST has, for errors
@@ -151,7 +152,7 @@ def compare(table, paths):
     for path in sorted(sum(map(glob.glob, paths), [])):
         first, last, rises, error = rise(path)
         windows.setdefault((first, last), []).append((rises, error))
-    print("# first last, rise of ln p by FEASST and its error, less that of the table, and less that of the reference at its own ln z; of each run")
+    print("# first last, rise of ln p by FEASST and its error, less that of the table, less that of the reference at its own ln z; of each run")
     for (first, last), of_it in sorted(windows.items()):
         weights = [1 / error ** 2 for _, error in of_it]
         mean = sum(w * r for w, (r, _) in zip(weights, of_it)) / sum(weights)
