@@ -165,7 +165,7 @@ static int near_bytes(const checkerboard *me)
     const int bytes = me->cells.wide ? 4 : 0; /* its coordinates, once more */
     if (has_round_bodies(me)) return 4 * (me->cells.dimension + 1) + (me->cells.species > 1);
     const int parts = !CB_BODIES ? 0 : me->cells.dimension == 2 ? 1 : 4; /* of an orientation */
-    const int listed = CB_BODIES ? 2 : 0; /* once more, where it is in reach */
+    const int listed = CB_BODIES ? 2 : 0;        /* once more, where it is in reach */
     const int ends = me->cells.energies ? 2 : 1; /* of a trial move, of which each has a list */
     return 4 * (me->cells.dimension + parts) + bytes + listed * ends + (me->cells.species > 1);
 }
