@@ -255,7 +255,9 @@ PLUGMC_FN int cb_list_pairs(const cb_near *near, const cb_moves *moves, uint16_t
                             int lane, int k, uint32_t of, int made, cb_walls walls)
 {
     const uint32_t before = (1u << lane) - 1;
-    const uint32_t left = ~cb_rejected(moves) & ((1u << made) - 1); /* of all lanes */
+    /* other warps reject moves meanwhile: all lanes go by what the first has read, so that they vote together */
+    const uint32_t read = __shfl_sync(CB_WHOLE_WARP, cb_rejected(moves), 0);
+    const uint32_t left = ~read & ((1u << made) - 1);
     const float x = near->x[k], y = near->y[k], z = cb_z_near(near, k);
 #pragma unroll
     for (int b = 0; b < CB_MOVES; b++) {
@@ -322,9 +324,10 @@ PLUGMC_FN int cb_sift(const cb_near *near, cb_moves *moves, const uint16_t *pair
         if (stays) rest[*others + __popc(all & before)] = (uint16_t)pair;
         *others += __popc(all);
         __syncwarp();
-        *others =
-            cb_look_at(near, moves, rest, *others, is_last && count == 0 ? 1 : 32, lane, n, walls);
+        *others = cb_look_at(near, moves, rest, *others, 32, lane, n, walls);
     }
+    /* also where there was nothing to sift in the end */
+    if (is_last) *others = cb_look_at(near, moves, rest, *others, 1, lane, n, walls);
     return count;
 }
 
