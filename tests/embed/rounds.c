@@ -97,9 +97,9 @@ int main(int argc, char **argv)
     printf(
         "descriptors %d, then %d; threads %d, then %d; bytes %zu, then %zu; free on the GPU %zu, then %zu\n",
         files[0], files[1], tasks[0], tasks[1], bytes[0], bytes[1], left[0], left[1]);
-    /* a few bytes of the heap come and go with what the driver keeps there */
+    /* a few bytes of the heap come and go with what the driver keeps there; other programs may have left the GPU */
     failed |=
-        files[0] != files[1] || tasks[0] != tasks[1] || left[0] != left[1] || bytes[1] > bytes[0];
+        files[0] != files[1] || tasks[0] != tasks[1] || left[1] < left[0] || bytes[1] > bytes[0];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) || failed;
 }
