@@ -15,13 +15,15 @@ def mean_volume(count, body, pressure, middle, volumes, pressures, errors):
 
         P V / count = 1 + f (a + b f + c f^2) / (1 - f)^2.
 
-    a, b and c are needed. With two terms of scaled-particle theory chi^2 is 40 for squares, and <V> is wrong by 1e-3."""
+    a, b and c are needed: with two terms of scaled-particle theory chi^2 is 40 for squares, and <V> is wrong by 1e-3. All
+    points have the same weight, relative to their pressures. A mean in which a very short path has been, as happens
+    rarely, is larger and has a larger error: weighted by its error it would count less, and the law would be too low."""
     def terms(volume):
         f = count * body / volume
         return numpy.array([f ** k / (1 - f) ** 2 for k in (1, 2, 3)]) * count / volume
 
     fitted, excess = terms(volumes), pressures - count / volumes
-    law = numpy.linalg.lstsq((fitted / errors).T, excess / errors, rcond=None)[0]
+    law = numpy.linalg.lstsq((fitted / pressures).T, excess / pressures, rcond=None)[0]
     chi_squared = (((law @ fitted - excess) / errors) ** 2).sum()
     volume = middle * numpy.linspace(0.65, 1.8, 6001)
     volume = volume[volume > 1.05 * count * body]
