@@ -90,6 +90,7 @@ static inline void bench_free(orbital_bench *b)
     if (b->plugin && b->plugin->release) b->plugin->release(b->instance);
     recorder_free((recorder *)b);
     free(b->instance);
+    context_release(&b->context);
     free(b);
 }
 
