@@ -89,9 +89,7 @@ PLUGMC_FN int cb_gather_bodies(cb_near *near, cb_group g, cb_task task, int n, c
                 o = orientations[number];
                 jx = v.x + (float)sx;
                 jy = v.y + (float)sy;
-#if DIM == 3
-                jz = v.z + (float)sz;
-#endif
+                jz = cb_z(v) + (float)sz;
                 is_near =
                     order == 0 || cb_square_outside(DIM, jx, jy, jz, sx, sy, sz, walls.ratio_y,
                                                     walls.ratio_z) < walls.reach;
@@ -115,6 +113,15 @@ PLUGMC_FN plugmc_orientation cb_orientation(const cb_near *near, int k, int me)
     return o;
 }
 
+PLUGMC_FN float cb_z_near(const cb_near *near, int k, int me)
+{
+#if DIM == 3
+    return near->z[k][me];
+#else
+    return 0.0f;
+#endif
+}
+
 PLUGMC_FN int cb_species_near(const cb_near *near, int k, int me)
 {
 #if PLUGMC_SPECIES > 1
@@ -131,23 +138,8 @@ PLUGMC_FN cb_body cb_body_of(const cb_near *near, int i, int me)
     b.placed.orientation = cb_orientation(near, i, me);
     b.x = near->x[i][me];
     b.y = near->y[i][me];
-#if DIM == 3
-    b.z = near->z[i][me];
-#endif
+    b.z = cb_z_near(near, i, me);
     return b;
-}
-
-/* Square of the distance from b to entry k, in units of the edge of a cell along x. */
-PLUGMC_FN float cb_square_to(const cb_near *near, cb_group g, int k, cb_walls walls,
-                             const cb_body *b)
-{
-    const float ux = b->x - near->x[k][g.me], uy = (b->y - near->y[k][g.me]) * walls.ratio_y;
-    float square = fmaf(uy, uy, ux * ux);
-#if DIM == 3
-    const float uz = (b->z - near->z[k][g.me]) * walls.ratio_z;
-    square = fmaf(uz, uz, square);
-#endif
-    return square;
 }
 
 /* Whether entry k of the m near the cell, which is not entry i, is in reach of b. */
@@ -155,21 +147,16 @@ PLUGMC_FN bool cb_reaches(const cb_near *near, cb_group g, int k, int m, int i, 
                           const cb_body *b)
 {
     if (k >= m || k == i) return false;
-    return cb_square_to(near, g, k, walls, b) < walls.reach;
+    return cb_square(b->x - near->x[k][g.me], b->y - near->y[k][g.me],
+                     b->z - cb_z_near(near, k, g.me), walls) < walls.reach;
 }
 
 /* Whether b overlaps with entry k of column `me`; if not, their energies are added to the sums. */
 PLUGMC_FN bool cb_meets_one(const cb_near *near, int k, int me, cb_walls walls, const cb_body *b,
                             plugmc_body_sums *sums)
 {
-    plugmc_separation s;
-    s.x = (b->x - near->x[k][me]) * walls.scale;
-    s.y = (b->y - near->y[k][me]) * walls.ratio_y * walls.scale;
-    s.z = 0.0f;
-#if DIM == 3
-    s.z = (b->z - near->z[k][me]) * walls.ratio_z * walls.scale;
-#endif
-    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    const plugmc_separation s = cb_separation(b->x - near->x[k][me], b->y - near->y[k][me],
+                                              b->z - cb_z_near(near, k, me), walls);
     plugmc_placed other = {};
     other.site = plugmc_site_of_species(cb_species_near(near, k, me));
     other.orientation = cb_orientation(near, k, me);
@@ -452,9 +439,7 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
 #endif
             }
             if (moved[CB_TURNED] >> k & 1) {
-                const plugmc_orientation o = cb_orientation(&near, k, g.me);
-                orientations[cb_id(at[to], ids, to)] =
-                    make_int4(o.part[0], o.part[1], o.part[2], o.part[3]);
+                orientations[cb_id(at[to], ids, to)] = cb_int4(cb_orientation(&near, k, g.me));
             }
         }
     cb_count_of(walkers, v.walker, trials[CB_DISPLACED], accepted[CB_DISPLACED], counts);

@@ -19,6 +19,40 @@ typedef struct cb_body {
     float x, y, z;
 } cb_body;
 
+/* Of two bodies, from differences of their coordinates: the square of their distance, in units of the edge of a cell along x, and
+ * their separation. */
+PLUGMC_FN float cb_square(float dx, float dy, float dz, cb_walls walls)
+{
+    const float uy = dy * walls.ratio_y;
+    float square = fmaf(uy, uy, dx * dx);
+#if DIM == 3
+    const float uz = dz * walls.ratio_z;
+    square = fmaf(uz, uz, square);
+#endif
+    return square;
+}
+
+PLUGMC_FN plugmc_separation cb_separation(float dx, float dy, float dz, cb_walls walls)
+{
+    plugmc_separation s;
+    s.x = dx * walls.scale;
+    s.y = dy * walls.ratio_y * walls.scale;
+    s.z = DIM == 3 ? dz * walls.ratio_z * walls.scale : 0.0f;
+    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+    return s;
+}
+
+PLUGMC_FN int4 cb_int4(plugmc_orientation o)
+{
+    return make_int4(o.part[0], o.part[1], o.part[2], o.part[3]);
+}
+
+PLUGMC_FN plugmc_orientation cb_of_int4(int4 o)
+{
+    const plugmc_orientation orientation = {{o.x, o.y, o.z, o.w}};
+    return orientation;
+}
+
 /* Displaces or turns b. Returns whether that is possible. */
 PLUGMC_FN bool cb_move(cb_body *b, plugmc_random random, bool turns, const float *step,
                        double largest)

@@ -51,7 +51,7 @@ PLUGMC_FN void cb_enter(cb_near *near, int k, float x, float y, float z, uint32_
 #endif
     near->parts[k] = cb_parts_of(o);
     if (plugmc_any_quick_look) {
-        const plugmc_orientation turned = {{o.x, o.y, o.z, o.w}};
+        const plugmc_orientation turned = cb_of_int4(o);
         const plugmc_pose pose = plugmc_pose_of(&turned, DIM);
         for (int d = 0; d < 3; d++) near->axis[d][k] = pose.x[d];
     }
@@ -80,9 +80,7 @@ PLUGMC_FN int cb_species_near(const cb_near *near, int k)
 
 PLUGMC_FN plugmc_orientation cb_orientation_near(const cb_near *near, int k)
 {
-    const int4 o = cb_orientation_of(near->parts[k]);
-    const plugmc_orientation turned = {{o.x, o.y, o.z, o.w}};
-    return turned;
+    return cb_of_int4(cb_orientation_of(near->parts[k]));
 }
 
 /* The cell's own bodies are entries 0 ... n - 1, in the order of slots; of the others, whose order is of no matter, a warp takes
@@ -118,9 +116,7 @@ PLUGMC_FN void cb_gather_crowd(cb_near *near, int lane, int warp, cb_task task, 
                 if (is_near[h]) {
                     x = v[h].x + (float)sx;
                     y = v[h].y + (float)sy;
-#if DIM == 3
-                    z = v[h].z + (float)sz;
-#endif
+                    z = cb_z(v[h]) + (float)sz;
                     is_near[h] = c == NEIGHBOURS / 2 ||
                                  cb_square_outside(DIM, x, y, z, sx, sy, sz, walls.ratio_y,
                                                    walls.ratio_z) < walls.reach;
@@ -176,9 +172,7 @@ PLUGMC_FN bool cb_begin_move(cb_moves *moves, cb_near *near, plugmc_seed seed, u
     body.y = near->y[i];
     body.z = cb_z_near(near, i);
     if (!cb_move(&body, random, turns, step, largest)) atomicOr(&moves->rejected, 1u << b);
-    const int32_t *part = body.placed.orientation.part;
-    cb_enter(near, CB_NEAR + b, body.x, body.y, body.z, 0,
-             make_int4(part[0], part[1], part[2], part[3]));
+    cb_enter(near, CB_NEAR + b, body.x, body.y, body.z, 0, cb_int4(body.placed.orientation));
 #if PLUGMC_SPECIES > 1
     near->species[CB_NEAR + b] = near->species[i];
 #endif
@@ -194,15 +188,7 @@ PLUGMC_FN plugmc_separation cb_apart(const cb_near *near, const cb_moves *moves,
                                      cb_walls walls)
 {
     const float4 at = moves->at[b];
-    plugmc_separation s;
-    s.x = (at.x - near->x[k]) * walls.scale;
-    s.y = (at.y - near->y[k]) * walls.ratio_y * walls.scale;
-    s.z = 0.0f;
-#if DIM == 3
-    s.z = (at.z - near->z[k]) * walls.ratio_z * walls.scale;
-#endif
-    s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
-    return s;
+    return cb_separation(at.x - near->x[k], at.y - near->y[k], at.z - cb_z_near(near, k), walls);
 }
 
 /* Whether move b overlaps with entry k. */
@@ -263,12 +249,7 @@ PLUGMC_FN int cb_list_pairs(const cb_near *near, const cb_moves *moves, uint16_t
     for (int b = 0; b < CB_MOVES; b++) {
         if (!(left >> b & 1)) continue;
         const float4 at = moves->at[b];
-        const float ux = at.x - x, uy = (at.y - y) * walls.ratio_y;
-        float square = fmaf(uy, uy, ux * ux);
-#if DIM == 3
-        const float uz = (at.z - z) * walls.ratio_z;
-        square = fmaf(uz, uz, square);
-#endif
+        const float square = cb_square(at.x - x, at.y - y, at.z - z, walls);
         const bool in_reach = (square < walls.reach) & ((of >> b & 1) != 0);
         const uint32_t all = __ballot_sync(CB_WHOLE_WARP, in_reach);
         if (in_reach) pairs[count + __popc(all & before)] = (uint16_t)(k << CB_MOVE_BITS | b);

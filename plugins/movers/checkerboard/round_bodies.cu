@@ -24,15 +24,6 @@ typedef struct cb_there {
     int4 *orientations;
 } cb_there;
 
-PLUGMC_FN float cb_z(cb_vector v)
-{
-#if DIM == 3
-    return v.z;
-#else
-    return 0.0f;
-#endif
-}
-
 PLUGMC_FN float cb_z_near(const cb_near *near, int k, int me)
 {
 #if DIM == 3
@@ -106,21 +97,13 @@ PLUGMC_FN plugmc_orientation cb_orientation_near(const cb_near *near, int k, int
                                                  const cb_there *there)
 {
     const int slot = near->slot[k][me];
-    const int4 o = there->orientations[cb_id(there->at[slot], there->ids, slot)];
-    const plugmc_orientation turned = {{o.x, o.y, o.z, o.w}};
-    return turned;
+    return cb_of_int4(there->orientations[cb_id(there->at[slot], there->ids, slot)]);
 }
 
-/* Square of the distance from b to entry k, in units of the edge of a cell along x. */
 PLUGMC_FN float cb_square_to(const cb_near *near, int k, int me, cb_walls walls, const cb_body *b)
 {
-    const float ux = b->x - near->x[k][me], uy = (b->y - near->y[k][me]) * walls.ratio_y;
-    float square = fmaf(uy, uy, ux * ux);
-#if DIM == 3
-    const float uz = (b->z - near->z[k][me]) * walls.ratio_z;
-    square = fmaf(uz, uz, square);
-#endif
-    return square;
+    return cb_square(b->x - near->x[k][me], b->y - near->y[k][me], b->z - cb_z_near(near, k, me),
+                     walls);
 }
 
 /* Whether b, once entry i, overlaps with one of those whose sphere around it meets its own. */
@@ -131,14 +114,8 @@ PLUGMC_FN bool cb_meets_close(const cb_near *near, int me, int m, int i, cb_wall
     b->placed.pose = plugmc_pose_of(&b->placed.orientation, DIM);
     for (int k = 0; k < m; k++) {
         if (k == i || !(cb_square_to(near, k, me, walls, b) < walls.reach)) continue;
-        plugmc_separation s;
-        s.x = (b->x - near->x[k][me]) * walls.scale;
-        s.y = (b->y - near->y[k][me]) * walls.ratio_y * walls.scale;
-        s.z = 0.0f;
-#if DIM == 3
-        s.z = (b->z - near->z[k][me]) * walls.ratio_z * walls.scale;
-#endif
-        s.r2 = s.x * s.x + s.y * s.y + s.z * s.z;
+        const plugmc_separation s = cb_separation(b->x - near->x[k][me], b->y - near->y[k][me],
+                                                  b->z - cb_z_near(near, k, me), walls);
         plugmc_placed other = {};
         other.site = plugmc_site_of_species(cb_species_near(near, k, me));
         other.orientation = cb_orientation_near(near, k, me, there);
@@ -228,10 +205,9 @@ extern "C" __global__ void __launch_bounds__(CB_BLOCK)
             accepted[CB_TURNED] += counted && accept && turns;
             if (!accept) continue;
             if (turns) {
-                const int32_t *o = b.placed.orientation.part;
                 const int slot = near.slot[i][me];
                 there.orientations[cb_id(there.at[slot], there.ids, slot)] =
-                    make_int4(o[0], o[1], o[2], o[3]);
+                    cb_int4(b.placed.orientation);
                 continue;
             }
             near.x[i][me] = b.x;

@@ -11,6 +11,15 @@ PLUGMC_FN uint32_t cb_word(plugmc_random random, int k)
                     : random.word[3];
 }
 
+PLUGMC_FN float cb_z(cb_vector v)
+{
+#if DIM == 3
+    return v.z;
+#else
+    return 0.0f;
+#endif
+}
+
 /* A trial move, relative to the centre of its cell, and what it has met so far. */
 typedef struct cb_trial {
     float old_x, old_y, old_z, new_x, new_y, new_z;

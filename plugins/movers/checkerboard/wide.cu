@@ -56,15 +56,6 @@ PLUGMC_FN int cb_of_turn(const int values[CB_TURNS], int k)
     return value;
 }
 
-PLUGMC_FN float cb_z(cb_vector v)
-{
-#if DIM == 3
-    return v.z;
-#else
-    return 0.0f;
-#endif
-}
-
 PLUGMC_FN float cb_list_z(const cb_list *list, int e)
 {
 #if DIM == 3
