@@ -305,8 +305,10 @@ static const plugmc_parameter table[] = {
                        "number of bins of each function"),
     PLUGMC_INTEGER_KEY(body_correlations, fold, "2", 1, 64, "",
                        "k, in two dimensions: 2 nematic, 4 tetratic, 6 of hexagons"),
-    PLUGMC_CHOICE_KEY(body_correlations, axis, "z", "x|y|z",
-                      "axis of the body whose direction is looked at, in three dimensions"),
+    PLUGMC_CHOICE_KEY(
+        body_correlations, axis, "x", "x|y|z",
+        "axis of the body whose direction is looked at, in three dimensions; rods lie along "
+        "x"),
     PLUGMC_TEXT_KEY(body_correlations, species, "",
                     "the only species that is looked at; empty: all bodies"),
 };

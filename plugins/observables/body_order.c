@@ -7,8 +7,8 @@
  * k = 2: nematic order, k = 4: tetratic, of squares; k = 6: of hexagons. A body is upright at theta = 0. The susceptibility
  * N (<|psi|^2> - <|psi|>^2) is derived from the averages. Order of bonds is measured by hexatic_order.
  *
- * In three dimensions, with u_i the unit vector along the body's own x, y or z axis (`axis`), the nematic order is described
- * by the tensor
+ * In three dimensions, with u_i the unit vector along the body's own x, y or z axis (`axis`; rods lie along x), the nematic
+ * order is described by the tensor
  *
  *     Q = 1/N sum_i (3 u_i u_i^T - 1) / 2,
  *
@@ -190,8 +190,9 @@ static int prepare(void *instance, const plugmc_host *host)
 static const plugmc_parameter table[] = {
     PLUGMC_INTEGER_KEY(body_order, fold, "2", 1, 64, "",
                        "k of psi, in two dimensions: 2 nematic, 4 tetratic"),
-    PLUGMC_CHOICE_KEY(body_order, axis, "z", "x|y|z",
-                      "axis of the body whose order is measured, in three dimensions"),
+    PLUGMC_CHOICE_KEY(
+        body_order, axis, "x", "x|y|z",
+        "axis of the body whose order is measured, in three dimensions; rods lie along x"),
     PLUGMC_TEXT_KEY(body_order, species, "",
                     "the only species that is measured; empty: all bodies"),
 };
