@@ -34,8 +34,6 @@ typedef struct growth {
     configuration now;
     /* Of the bodies; coordinates of `now` are those of the run divided by it. */
     double scale;
-    /* Radius of the largest body. */
-    double reach;
     /* Of a sphere of the volume of a typical body: sets the sizes of moves. */
     double radius;
     /* [particles]: overlaps with no other, surely. */
@@ -280,30 +278,38 @@ static int64_t insert(growth *g, int64_t attempts)
     return system->particles;
 }
 
-/* Share of the volume that the spheres around the bodies take. */
-static double fraction_of_spheres(growth *g)
+/* Volumes of all particles of the run: of the spheres around them, and their own, where hard cores count as bodies. */
+typedef struct volumes {
+    double around, own;
+} volumes;
+
+static volumes volumes_of(const growth *g)
 {
     const plugmc_system *system = g->system;
-    const double most = ball_volume(system->box.dimension, 1);
-    double sum = 0, volume = 0;
+    volumes all = {0, 0};
     for (int32_t s = 0; s < system->species_count; s++) {
-        double own = 0, largest = 0;
+        double radius = 0, own = 0;
         const int64_t n = system->first[s + 1] - system->first[s];
+        const plugmc_particle one = configuration_particle(&g->now, s, (const double[3]){0});
         for (int32_t t = 0; t < system->term_count; t++) {
             const plugmc_term *term = plugmc_term_at(system, t);
             const plugmc_body *body = plugmc_body_of(term->plugin);
-            const plugmc_particle one = configuration_particle(&g->now, s, (const double[3]){0});
-            if (!body || !term->sampled) continue;
-            own = fmax(own, body->reach(term->instance, &one));
-            largest = fmax(largest, body->volume(term->instance, &one));
+            const plugmc_pair *pair = term->plugin->potential->pair;
+            if (!term->sampled) continue;
+            if (body) {
+                radius = fmax(radius, body->reach(term->instance, &one));
+                own = fmax(own, body->volume(term->instance, &one));
+            }
+            if (pair) {
+                const double contact = pair->contact(term->instance, &one, &one);
+                radius = fmax(radius, contact / 2);
+                own = fmax(own, ball_volume(system->box.dimension, contact));
+            }
         }
-        sum += (double)n * ball_volume(system->box.dimension, 2 * own);
-        volume += (double)n * largest;
-        g->reach = fmax(g->reach, own);
+        all.around += (double)n * ball_volume(system->box.dimension, 2 * radius);
+        all.own += (double)n * own;
     }
-    g->radius = 0.5 * pow(fmax(volume, 1e-300) / (double)system->particles / most,
-                          1.0 / system->box.dimension);
-    return sum / system->box.volume;
+    return all;
 }
 
 random_outcome random_bodies(const plugmc_system *system, double random_fraction, int64_t attempts,
@@ -318,7 +324,12 @@ random_outcome random_bodies(const plugmc_system *system, double random_fraction
     for (int32_t s = 0; s < system->species_count; s++) none[s] = 0;
     if (!failed) {
         g.now.box = system->box;
-        const double fraction = fraction_of_spheres(&g);
+        const volumes all = volumes_of(&g);
+        const double fraction = all.around / system->box.volume,
+                     of_one = fmax(all.own, 1e-300) / (double)system->particles;
+        g.radius =
+            0.5 * pow(of_one / ball_volume(system->box.dimension, 1), 1.0 / system->box.dimension);
+        out.fraction = fmin(fraction, random_fraction);
         for (int64_t i = 0; i < 3 * system->particles; i++) positions[i] = 0;
         failed = configuration_fill(&g.now, &system->box, none, positions, g.now.all.orientation);
         g.scale = 1;

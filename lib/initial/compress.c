@@ -87,6 +87,7 @@ random_outcome random_state(const plugmc_system *system, const contacts *contact
     double scale = fraction > random_fraction
                        ? pow(random_fraction / fraction, 1.0 / system->box.dimension)
                        : 1 + MARGIN;
+    out.fraction = fmin(fraction, random_fraction);
     out.code = packing_make(&k, system, contacts, walker, positions);
     if (!out.code) {
         k.wanted = scale * scale;

@@ -291,7 +291,7 @@ static int refuse_random(const source *s, const random_outcome *worst, double en
                  "attempts each at packing fraction %.4f: decrease random_fraction or "
                  "increase attempts",
                  (long long)worst->inserted, (long long)system->particles, (long long)in->attempts,
-                 fmin(fraction, in->random_fraction));
+                 worst->fraction);
     else
         snprintf(sentence, sizeof sentence,
                  "state = random: compression jammed at packing fraction %.4f, below the "

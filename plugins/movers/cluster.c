@@ -67,7 +67,7 @@ typedef struct cluster {
     int64_t clusters; /* parameter */
     int32_t asked;    /* 1: measured before */
     const plugmc_system *system;
-    double reach, range; /* of pairs, and of their energies alone, length */
+    double reach, range; /* of pairs; that half of the box must hold, 0 without bodies; length */
     flock *flocks;
     int64_t rooms;             /* cells that `head` has room for */
     double *charge, *diameter; /* [capacity] */

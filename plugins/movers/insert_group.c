@@ -9,7 +9,7 @@
  *
  * N before the move and z the activities of [species] (J. P. Valleau, L. K. Cohen, J. Chem. Phys. 72, 5935 (1980)).
  * Of z only the product over a group counts: the mean activity. The core has z and dU, see
- * plugmc_trial.log_factor. There are never more than `most` of [species]: the ensemble ends there.
+ * plugmc_trial.log_factor. There are never more than `max_count` of [species]: the ensemble ends there.
  *
  * Where ions are bound to each other, hardly any that are put anywhere are accepted. With `max_distance` the first one of a
  * group comes to a random place, and the others into the ball of that radius around it, of volume v; who leaves is

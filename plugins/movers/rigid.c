@@ -46,8 +46,11 @@ PLUGMC_FN int propose(const rigid *r, plugmc_trial *t)
     const int64_t molecules = plugmc_molecules_present(t->molecules, t->with_sites, NULL);
     double v[3];
     if (!molecules) return 0;
-    const int64_t one = r->order == ORDER_RANDOM ? plugmc_below(random.word[0], (uint32_t)molecules)
-                                                 : t->number % molecules;
+    /* in order a sweep goes on where the one before has ended, if its trial moves are fewer than the molecules */
+    const uint64_t before = t->sweep * (uint64_t)((r->trials + 1 - t->move) / 2);
+    const int64_t one = r->order == ORDER_RANDOM
+                            ? plugmc_below(random.word[0], (uint32_t)molecules)
+                            : (int64_t)((before + t->number) % (uint64_t)molecules);
     const plugmc_molecule *kind =
         plugmc_present_molecule(t->molecules, t->with_sites, one, &within);
     t->kind = PLUGMC_MOLECULE_DISPLACED;

@@ -9,8 +9,9 @@
  * J. Chem. Phys. 127, 154101 (2007) discuss moves of clusters). So are groups of more than 512 particles.
  *
  * In three dimensions the turn is that of the quaternion (1, b v), not normalised, where v is uniform in the ball of radius
- * 1 and b = tan(turn / 2), so that angles are at most `turn`; in two, tan(angle / 2) is b times a number uniform in
- * (-1, 1). v and -v are equally probable. Arithmetic is that of IEEE 754 alone, the same on CPU and GPU.
+ * 1 and b = `turn`, the tangent of half the largest angle; in two, tan(angle / 2) is b times a number uniform in
+ * (-1, 1). v and -v are equally probable. Arithmetic is that of IEEE 754 alone, the same on CPU and GPU. Bodies keep their
+ * orientations: their centres alone go around.
  *
  * Trial t of sweep s in walker w draws with D(k) = plugmc_draw(seed, s, w, t, PLUGMC_PURPOSE_ORDER, k): i is
  * plugmc_below(D(0).word[0], N), species by species; v is that of plugmc_draw_in_ball.
@@ -26,7 +27,7 @@ enum { DISPLACEMENT, TURN }; /* in the table of moves */
 typedef struct group {
     int32_t of, species_count;
     int64_t trials;
-    real radius, step, turn, target_acceptance; /* length, length, radians, 1 */
+    real radius, step, turn, target_acceptance; /* length, length, 1, 1 */
 } group;
 
 /* Members of the group of particle i; more than 512: too many. */
@@ -135,7 +136,7 @@ PLUGMC_PROPOSES(group, propose)
 
 #include <math.h>
 
-/* As many trial moves of each kind. The step of turns is an angle, of which `propose` is told tan(angle / 2). */
+/* As many trial moves of each kind. */
 static int sweep(void *instance, const plugmc_host *host, const plugmc_sweeps *sweeps)
 {
     const group *g = instance;
@@ -202,7 +203,7 @@ static const plugmc_parameter table[] = {
     PLUGMC_REAL_KEY(group, step, "0.1", 1e-12, 1e12, "length",
                     "largest displacement of a group, uniform in the disk or ball"),
     PLUGMC_REAL_KEY(group, turn, "0.3", 1e-12, 1e6, "",
-                    "largest turn of a group: tan of half the angle"),
+                    "largest turn of a group: the tangent of half the angle, not in rad"),
     PLUGMC_REAL_KEY(group, target_acceptance, "0", 0, 1, "",
                     "target acceptance of the tuning of step and turn during equilibration; 0: "
                     "fixed"),

@@ -370,9 +370,12 @@ static int quantity(void *instance, int index, plugmc_quantity *out)
 /* Both of a pair have the same two numbers. */
 static int measure(void *instance, const plugmc_host *host, const plugmc_view *view, double *values)
 {
-    const transfer *t = instance;
+    transfer *t = instance;
     const int32_t species = host->system->species_count;
     const plugmc_molecules *all = host->system->molecules;
+    const int code = find_partners(
+        t, host); /* there need not have been a sweep since the start or an exchange */
+    if (code) return code;
     for (int32_t w = 0; w < host->system->walkers; w++) {
         double density[2];
         const int32_t boxes[2] = {w, t->partner[w]};

@@ -92,6 +92,10 @@ static int configure(void *instance, const plugmc_host *host)
             host->context, PLUGMC_ERROR_INPUT,
             "epsilon = %g: the energy of pair = lennard_jones would have no lower bound",
             (double)p->epsilon);
+    if (p->shift && (p->pair == STEP || (p->pair == YUKAWA && p->cutoff <= p->sigma)))
+        return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                          "shift = yes: v(r) is the same up to the cutoff, so without v(cutoff) "
+                          "nothing would be left of it");
     p->cosine = (real)cos((double)p->half_angle);
     p->offset = p->shift ? well(p, p->cutoff) : (real)0;
     return PLUGMC_OK;

@@ -276,6 +276,7 @@ PLUGMC_FN real body_gap(const parameters *p, plugmc_separation s, const plugmc_p
     to_frame(A, way, t.way);
     enough += round;
     real width = 0;
+    axis[0] = axis[1] = axis[2] = 0;
     if (enough < PLUGMC_NO_RANGE) {
         const int answer = look_quickly(&t, enough, margin, &width, found);
         if (answer > 0) return -body_core(p, a);

@@ -241,13 +241,14 @@ static int fault(const plugmc_host *host, const part *h, const char *what)
                       h->number, h->species, what);
 }
 
-/* Adds a direction unless it, or its negative, is there. */
+/* Adds a direction unless it, or its negative, is there. More than there is room for are counted as one more. */
 static void add_direction(double (*all)[3], int *n, const double *v)
 {
     const double length = sqrt(dot(v, v));
     double w[3];
-    for (int k = 0; k < *n; k++)
+    for (int k = 0; k < *n && k < MOST_DIRECTIONS; k++)
         if (cross(all[k], v, w) < 1e-6 * length) return;
+    if (*n > MOST_DIRECTIONS) return;
     if (*n < MOST_DIRECTIONS)
         for (int d = 0; d < 3; d++) all[*n][d] = v[d] / length;
     ++*n;

@@ -355,6 +355,34 @@ test_many_bodies_start_at_random()
     expect_output "2            kT/length^3"
 }
 
+# Rods among disks whose cores, and not shapes, fill the box: all of them grow.
+test_rods_start_at_random_among_hard_disks()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 2
+	device = cpu
+	[box]
+	dimension = 2
+	lx = 40
+	[species disk]
+	count = 1200
+	diameter = 1
+	[species rod]
+	count = 8
+	[initial]
+	state = random
+	[potential hard_disk]
+	[potential spherocylinder]
+	length = 0 4
+	diameter = 0 1
+	[mover serial]
+	step = 0.001
+	END
+    must run sim.ini
+    expect_output "of 2416 trial moves"
+}
+
 # Two boxes of edge 4 that share two squares: 0 and 2, or 1 and 1, of them. The ratio of probabilities is that of two in a
 # box to one in each, P(0,2) / P(1,1) = (1 - 2 B2 / V) for both arrangements together (B2 = 2.273240).
 test_two_squares_change_boxes()

@@ -74,6 +74,13 @@ test_shared_boxes_are_cut()
 }
 
 # Pairs of a rung share boxes, and rungs exchange.
+# Densities of a pair are those of its boxes also before the first transfer of a process.
+test_shared_boxes_that_seldom_share_are_cut()
+{
+    shared 'every = 30'
+    cut
+}
+
 test_shared_boxes_on_a_ladder()
 {
     shared

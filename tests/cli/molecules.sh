@@ -17,6 +17,44 @@ test_molecules_are_the_same_however_a_run_is_cut()
     same_chain one.h5 parts.h5
 }
 
+# In order, sweeps of a few trial moves reach all molecules in the end: 46 turns and displacements of 23.
+test_few_moves_in_order_reach_all_molecules()
+{
+    cat >sim.ini <<-END
+	[run]
+	sweeps = 23
+	equilibrate = 0
+	device = cpu
+	[box]
+	dimension = 3
+	lx = 60
+	[species a]
+	[molecule rod]
+	sites = a a
+	places = 0 0 0  1 0 0
+	count = 23
+	[initial]
+	state = lattice
+	[potential lennard_jones]
+	epsilon = 1
+	cutoff = 2
+	[mover rigid]
+	order = sequential
+	trials = 4
+	step = 0.1
+	turn = 0.1
+	[observable trajectory]
+	period = 1
+	END
+    must run sim.ini
+    must export sim.h5 --to all.csv
+    awk -F, '/^frame/ { for (k = 1; k <= NF; k++) of[$k] = k; next }
+        /^[0-9]/ { n = $of["particle"]; x = $of["x"] " " $of["y"] " " $of["z"]
+                   if (n in was && was[n] != x) moved[n]; was[n] = x }
+        END { n = length(was); m = length(moved); print m " of " n " sites have moved"; exit !(n == 46 && m == 46) }' all.csv ||
+        fail "some molecules have not moved"
+}
+
 test_places_from_a_file_are_those_of_the_numbers()
 {
     solution

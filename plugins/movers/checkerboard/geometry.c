@@ -343,11 +343,11 @@ int geometry(checkerboard *me, const plugmc_host *host)
                               "step = %g must be below half a cell, which is %g here",
                               (double)me->set.step, 0.5 * width);
     }
-    if (me->cells.dimension == 3 &&
-        me->set.trials > 256) /* plugmc_draw has as many: one a trial move */
-        return host->fail(host->context, PLUGMC_ERROR_INPUT,
-                          "trials = %lld must be at most 256 in three dimensions",
-                          (long long)me->set.trials);
+    /* plugmc_draw has as many. In the plane one serves four displacements of points. */
+    if ((CB_BODIES || me->cells.dimension == 3) && me->set.trials > 256)
+        return host->fail(host->context, PLUGMC_ERROR_INPUT, "trials = %lld must be at most 256 %s",
+                          (long long)me->set.trials,
+                          CB_BODIES ? "of bodies" : "in three dimensions");
     TRY(crowded(me, host,
                 (double)system->particles / me->cells.m[0] / me->cells.m[1] / me->cells.m[2]));
     if (!me->cells.capacity) guess_capacity(me);

@@ -54,6 +54,8 @@ typedef struct random_outcome {
     int64_t inserted; /* particles that found a place; fewer than N: insertion failed */
     double scale;     /* contact distances reached, over those wanted; below 1: compression
                             came to rest */
+    double
+        fraction; /* packing fraction at which particles were inserted; of bodies, that of the spheres around them */
 } random_outcome;
 random_outcome random_state(const plugmc_system *, const contacts *, double random_fraction,
                             int64_t attempts, uint32_t walker, double *positions);
