@@ -54,7 +54,7 @@
  * The two are always handed over in the same order, so the answer does not depend on which of them moves. */
 #include "plugmc/placed.h"
 
-#if PLUGMC_BODY & 16
+#if PLUGMC_BODY & PLUGMC_BODY_BY_GAP
 /* By how much a slab has to be wider than 0 to be there in spite of rounding. */
 PLUGMC_FN real plugmc_margin(const parameters *p, plugmc_site a, plugmc_site b)
 {
@@ -107,7 +107,7 @@ PLUGMC_FN int plugmc_spheres_meet(const parameters *p, plugmc_separation s, plug
                                   body_core(p, a) + body_core(p, b));
 }
 
-#if PLUGMC_BODY & 128
+#if PLUGMC_BODY & PLUGMC_BODY_APART
 #if !PLUGMC_HOST
 static __host__ __device__ constexpr int plugmc_looks_quickly(const parameters *) { return 1; }
 #endif
@@ -124,7 +124,7 @@ PLUGMC_FN int plugmc_quickly_apart(const parameters *p, plugmc_separation s, con
 PLUGMC_FN int plugmc_bodies_overlap(const parameters *p, plugmc_separation s,
                                     const plugmc_placed *a, const plugmc_placed *b)
 {
-#if PLUGMC_BODY & 1
+#if PLUGMC_BODY & PLUGMC_BODY_OVERLAP
     const plugmc_in_order o = plugmc_ordered(s, a, b);
     return body_overlap(p, o.s, &o.a.pose, &o.b.pose, o.a.site, o.b.site);
 #else
@@ -136,7 +136,7 @@ PLUGMC_FN int plugmc_bodies_overlap(const parameters *p, plugmc_separation s,
 PLUGMC_FN real plugmc_energy_of_bodies(const parameters *p, plugmc_separation s,
                                        const plugmc_placed *a, const plugmc_placed *b)
 {
-#if PLUGMC_BODY & 2
+#if PLUGMC_BODY & PLUGMC_BODY_ENERGY
     const plugmc_in_order o = plugmc_ordered(s, a, b);
     return body_energy(p, o.s, &o.a.pose, &o.b.pose, o.a.site, o.b.site);
 #else
@@ -147,7 +147,7 @@ PLUGMC_FN real plugmc_energy_of_bodies(const parameters *p, plugmc_separation s,
 
 PLUGMC_FN real plugmc_range_of_bodies(const parameters *p)
 {
-#if PLUGMC_BODY & 2
+#if PLUGMC_BODY & PLUGMC_BODY_ENERGY
     return body_range(p);
 #else
     (void)p;
@@ -161,7 +161,7 @@ PLUGMC_FN int plugmc_bodies_meet(const parameters *p, plugmc_separation s, const
 {
     const real range = plugmc_range_of_bodies(p);
     const int near = s.r2 < range * range;
-#if PLUGMC_BODY & 1
+#if PLUGMC_BODY & PLUGMC_BODY_OVERLAP
     const int meet = plugmc_spheres_meet(p, s, a->site, b->site);
 #else
     const int meet = -1;
@@ -169,8 +169,8 @@ PLUGMC_FN int plugmc_bodies_meet(const parameters *p, plugmc_separation s, const
     if ((meet < 0 && !near) || !(body_reach(p, b->site) > 0)) return 0;
     if (meet > 0) return 1;
     b->pose = plugmc_pose_of(&b->orientation, dimension);
-#if PLUGMC_HOST &&                                                                                 \
-    PLUGMC_BODY & 128 /* threads of a GPU would wait for those that have to look on */
+/* not on a GPU, where threads would wait for those that have to look on */
+#if PLUGMC_HOST && PLUGMC_BODY & PLUGMC_BODY_APART
     const int look = meet == 0 && !body_apart(p, s, a->pose.x, b->pose.x, a->site, b->site);
 #else
     const int look = meet == 0;
@@ -317,7 +317,7 @@ static PLUGMC_TARGETS void plugmc_body_paths(const void *instance, int32_t dimen
 #define plugmc_body_paths NULL
 #endif
 
-#if PLUGMC_BODY & 16
+#if PLUGMC_BODY & PLUGMC_BODY_BY_GAP
 static PLUGMC_TARGETS double plugmc_body_slab(const void *instance, int32_t dimension,
                                               const double *apart, const plugmc_particle *a,
                                               const plugmc_orientation *turned_a,

@@ -98,7 +98,8 @@ typedef struct plugmc_position {
 #define PLUGMC_BODY_PATH 4    /* body_path */
 #define PLUGMC_BODY_SHAPE 8   /* body_shape: in host code alone */
 #define PLUGMC_BODY_STEPS 32  /* body_steps: in host code alone */
-#define PLUGMC_BODY_GAP 21    /* body_gap of convex bodies, from which overlap and path follow */
+#define PLUGMC_BODY_BY_GAP 16 /* body_gap of convex bodies; */
+#define PLUGMC_BODY_GAP 21    /* ... with overlap and path, which follow from it */
 #define PLUGMC_BODY_APART 128 /* body_apart; 64 is PLUGMC_BODY_LANES */
 /* Functions of variational parameters: see plugmc/variational.h. */
 #define PLUGMC_VARIATIONAL_PAIR 1  /* pair_variational */

@@ -109,7 +109,7 @@ static int find_energies(hamiltonian *h, const plugmc_host *host)
     const int threads = h->system->threads > 1 ? h->system->threads : 1;
     plugmc_view view = {.size = sizeof view};
     if (hamiltonian_is_of_hard_cores(h)) return PLUGMC_OK;
-    if (on_device_sums(h, host)) return on_device_find(h, host);
+    if (host->gpu) return on_device_find(h, host);
     int code = hamiltonian_refresh(h, host);
     if (code) return code;
 #pragma omp parallel for num_threads(threads) if (threads > 1)
@@ -284,8 +284,7 @@ static int find_rescaled(hamiltonian *h, const plugmc_host *host, const plugmc_c
                    : PLUGMC_UNANSWERED;
     h->holder.answered = code == PLUGMC_OK;
     if (code != PLUGMC_UNANSWERED) return code;
-    return on_device_sums(h, host) ? on_device_rescale(h, host, c->box, c->forbidden)
-                                   : rescale(h, host, c);
+    return host->gpu ? on_device_rescale(h, host, c->box, c->forbidden) : rescale(h, host, c);
 }
 
 /* Energies of the current box, from fresh sums unless running energies serve. */
@@ -533,7 +532,7 @@ int hamiltonian_settle(hamiltonian *h, const plugmc_host *host, const plugmc_cha
 {
     int code = PLUGMC_OK;
     if (c->kind == PLUGMC_RESCALED && h->holder.answered) return take_boxes_of_holder(h, c, taken);
-    if (c->kind == PLUGMC_RESCALED && on_device_sums(h, host))
+    if (c->kind == PLUGMC_RESCALED && host->gpu)
         return on_device_take_boxes(h, host, c->box, taken);
     for (int32_t k = 0; k < c->walkers && !code; k++) {
         const int32_t w = c->first + k;

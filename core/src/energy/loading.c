@@ -90,7 +90,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = host->system;
     const size_t walkers = (size_t)system->walkers, terms = (size_t)system->term_count;
-    if (h->walkers) return on_device_sums(h, host) ? on_device_open(h, host) : PLUGMC_OK;
+    if (h->walkers) return host->gpu ? on_device_open(h, host) : PLUGMC_OK;
     const size_t species = (size_t)system->species_count, width = terms + 1 + species;
     *h = (hamiltonian){.system = system, .width = (int)width};
     h->terms = calloc(terms + 1, sizeof *h->terms);
@@ -126,7 +126,7 @@ int hamiltonian_open(hamiltonian *h, const plugmc_host *host)
         return host->fail(host->context, PLUGMC_ERROR_MEMORY,
                           "no memory for %zu walkers of %lld particles", walkers,
                           (long long)system->particles);
-    return on_device_sums(h, host) ? on_device_open(h, host) : PLUGMC_OK;
+    return host->gpu ? on_device_open(h, host) : PLUGMC_OK;
 }
 
 void hamiltonian_close(hamiltonian *h)

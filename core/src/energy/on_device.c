@@ -125,11 +125,6 @@ static uint32_t tiles_of(const hamiltonian *h, uint32_t shares)
     return (uint32_t)((h->system->particles * shares + ENERGIES_THREADS - 1) / ENERGIES_THREADS);
 }
 
-bool on_device_sums(const hamiltonian *h, const plugmc_host *host)
-{
-    return host->gpu && !(h->system->molecules && any_bodies(h->system));
-}
-
 int on_device_open(hamiltonian *h, const plugmc_host *host)
 {
     const plugmc_system *system = h->system;

@@ -22,8 +22,6 @@ const plugmc_term *on_device_waves(const plugmc_system *);
  * *joined, which the caller frees. */
 int on_device_text(const plugmc_plugin *mover, uint32_t beside, plugmc_gpu_source *out,
                    char **joined);
-/* Whether energies are summed and trial moves made on the device: not those of bodies beside rigid molecules. */
-bool on_device_sums(const hamiltonian *, const plugmc_host *host);
 /* Compiles kernels and allocates memory. Only the first call does anything. Failures are reported by `host`. */
 int on_device_open(hamiltonian *, const plugmc_host *host);
 void on_device_close(hamiltonian *);

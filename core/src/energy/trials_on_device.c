@@ -255,7 +255,7 @@ int on_device_trials(hamiltonian *h, const plugmc_host *host, const plugmc_plugi
                walks = on_device_walks(h, mover->mover, proposal);
     mover_kernels *k;
     const bool only_walks = counts || on_device_beside(h->system);
-    if (!on_device_sums(h, host) || !can(h, host, mover, proposal) || (only_walks && !walks))
+    if (!host->gpu || !can(h, host, mover, proposal) || (only_walks && !walks))
         return PLUGMC_UNANSWERED;
     if (of_partners(proposal) && !(on_device_beside(h->system) & BESIDE_RESERVOIR))
         return PLUGMC_UNANSWERED;

@@ -96,10 +96,6 @@ on_device_obstacle on_device_in_the_way(const plugmc_system *system, bool weighs
                                         char *words, size_t bytes)
 {
     const bool counts = system->changes & PLUGMC_CHANGED_COUNT;
-    if (system->molecules && any_bodies(system)) {
-        snprintf(words, bytes, "there are bodies beside rigid molecules");
-        return FOR_ALL_TRIALS;
-    }
     if (weighs_energies) {
         snprintf(words, bytes, "energies have weights");
         return FOR_ALL_TRIALS;

@@ -47,13 +47,10 @@ double device_gain(const engine *engine)
     return isfinite(speed.gpu_seconds) ? speed.seconds / speed.gpu_seconds : 0;
 }
 
-/* A mover that runs on a GPU, without the core unless `by_core`. */
-static bool any_on_gpu(const engine *engine, bool by_core)
+static bool any_on_gpu(const engine *engine)
 {
     for (int k = 0; k < engine->mover_count; k++)
-        if (engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU &&
-            (by_core || !engine->movers[k].by_core))
-            return true;
+        if (engine->movers[k].mover->needs & PLUGMC_RUNS_ON_GPU) return true;
     return false;
 }
 
@@ -66,12 +63,11 @@ static const char *moves_molecules(const engine *engine)
     return NULL;
 }
 
-/* Whether particles with orientations can be on a GPU: either bodies or rigid molecules, which the core moves there, and movers
- * that say so. Where there are both, the core has no energies there, so that a mover has to move them. */
+/* Whether particles with orientations, bodies or rigid molecules, can be on a GPU: the core moves them there, and movers that
+ * say so. */
 static bool keeps_bodies_there(const engine *engine)
 {
-    const bool bodies = any_bodies(&engine->system);
-    if (bodies) return any_on_gpu(engine, !engine->system.molecules);
+    if (any_bodies(&engine->system)) return any_on_gpu(engine);
     return !engine->system.molecules || !moves_molecules(engine);
 }
 
