@@ -52,13 +52,41 @@ static int make_record(engine *engine, const mover_slot *m, const plugmc_move *m
                         "no memory for counts of trial moves");
 }
 
-/* With what they begin. */
+/* Beyond half of the box a longer way leads to no other place. */
+double moves_possible(const plugmc_move *move, const void *instance, const plugmc_box *box,
+                      int32_t rung, double step)
+{
+    double most = move->largest > 0 ? move->largest : INFINITY;
+    if (!(move->largest > 0) && !strcmp(move->step_unit, "length")) {
+        most = 0;
+        for (int d = 0; d < box->dimension; d++) most = fmax(most, 0.5 * box->length[d]);
+    }
+    return fmin(move->limit ? move->limit(instance, rung, step) : step, most);
+}
+
+static double limited(const engine *engine, const mover_slot *m, int k, int32_t rung, double step)
+{
+    context_calling(&m->instance->context, "limit");
+    const double possible =
+        moves_possible(move_at(m->mover, k), m->instance->data, &engine->system.box, rung, step);
+    crash_called();
+    return possible;
+}
+
+/* With what they begin. A step that is tuned does not begin beyond what its mover can follow, where it might accept nothing
+ * and would not shrink before there are enough trial moves. */
 static void read_steps(const engine *engine, const mover_slot *m)
 {
-    for (int k = 0; k < m->mover->move_count; k++)
-        for (int32_t r = 0; r < engine->system.rungs; r++)
-            records_of(engine, m)[k].steps[r] = parameter_real(
-                m->instance->plugin, m->instance->data, move_at(m->mover, k)->step_key);
+    for (int k = 0; k < m->mover->move_count; k++) {
+        const plugmc_move *move = move_at(m->mover, k);
+        const bool limits =
+            move->limit && engine->config.run.equilibrate > 0 && moves_target(m, k) > 0;
+        for (int32_t r = 0; r < engine->system.rungs; r++) {
+            const double step =
+                parameter_real(m->instance->plugin, m->instance->data, move->step_key);
+            records_of(engine, m)[k].steps[r] = limits ? limited(engine, m, k, r, step) : step;
+        }
+    }
 }
 
 int moves_begin(engine *engine)
@@ -162,27 +190,6 @@ const double *moves_told(const engine *engine, mover_slot *m)
     return m->told;
 }
 
-/* Beyond half of the box a longer way leads to no other place. */
-double moves_possible(const plugmc_move *move, const void *instance, const plugmc_box *box,
-                      int32_t rung, double step)
-{
-    double most = move->largest > 0 ? move->largest : INFINITY;
-    if (!(move->largest > 0) && !strcmp(move->step_unit, "length")) {
-        most = 0;
-        for (int d = 0; d < box->dimension; d++) most = fmax(most, 0.5 * box->length[d]);
-    }
-    return fmin(move->limit ? move->limit(instance, rung, step) : step, most);
-}
-
-static double limited(const engine *engine, const mover_slot *m, int k, int32_t rung, double step)
-{
-    context_calling(&m->instance->context, "limit");
-    const double possible =
-        moves_possible(move_at(m->mover, k), m->instance->data, &engine->system.box, rung, step);
-    crash_called();
-    return possible;
-}
-
 int moves_take_up(engine *engine)
 {
     int code = 0;
@@ -222,20 +229,21 @@ static double widest_step(const move_record *record, int32_t rung)
     return widest;
 }
 
-/* A mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an
- * integrator can follow. Where nearly all moves are accepted at that, the target stays out of
- * reach; so it does where hardly any is, however small the step has become. A step that became
- * small among particles that overlapped in the initial state may not have grown again. */
-static void say_what_is_missed(engine *engine, const tuning *t, double wanted, double step)
+/* `possible` is the step that would come next, if there were enough trial moves, and `wanted` what it would be without a limit. A
+ * mover has a largest step, beyond which its moves mean nothing: half a box, half a cell, what an integrator can follow. Where
+ * nearly all moves are accepted at that, the target stays out of reach; so it does where hardly any is, however small the step
+ * has become. A step that became small among particles that overlapped in the initial state may not have grown again. */
+static void say_what_is_missed(engine *engine, const tuning *t, double wanted, double possible)
 {
     const plugmc_context *context = &t->m->instance->context;
-    const double widest = widest_step(&records_of(engine, t->m)[t->move], t->rung);
-    if (step < wanted * (1 - 1e-9) && t->acceptance > t->target + 0.05)
+    const move_record *record = &records_of(engine, t->m)[t->move];
+    const double widest = widest_step(record, t->rung), step = record->steps[t->rung];
+    if (possible < wanted * (1 - 1e-9) && t->acceptance > t->target + 0.05)
         report_warning(
             engine->report, context->file, context->line,
             "[%s] acceptance is %.3g at the largest possible step, %.4g: target_acceptance = "
             "%g cannot be reached",
-            context->section, t->acceptance, step, t->target);
+            context->section, t->acceptance, possible, t->target);
     else if (t->acceptance < 0.5 * t->target)
         report_warning(
             engine->report, context->file, context->line,
@@ -272,9 +280,7 @@ static void tune_rung(engine *engine, const tuning *t, bool last)
         record->steps[t->rung] = step;
         note_tuning(engine, record, t);
     }
-    if (last)
-        say_what_is_missed(engine, t, wanted,
-                           step); /* else it is only to see what would be possible */
+    if (last) say_what_is_missed(engine, t, wanted, step);
     if (enough) record->counts[t->rung] = (plugmc_counts){0, 0};
 }
 

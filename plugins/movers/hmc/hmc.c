@@ -385,8 +385,8 @@ static int prepare(void *instance, const plugmc_host *host)
     if (h->target_acceptance > 0 && h->time_step > shortest)
         host->warn(
             host->context,
-            "time_step = %g exceeds %.3g, up to which leapfrog is stable here: it is reduced "
-            "by tuning",
+            "time_step = %g exceeds %.3g, up to which leapfrog is stable here and with which "
+            "equilibration begins",
             h->time_step, shortest);
     code = host->gpu ? hmc_gpu_prepare(h, host) : hmc_cpu_prepare(h, host);
     return code ? code : set_rungs(h, host);
