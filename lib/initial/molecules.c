@@ -10,7 +10,7 @@
 #include "system/system.h"
 
 /* By how much sites of a file may differ from those at rest, in parts of the size of the molecule. */
-static const double rounding = 1e-3;
+static const double rounding = 2e-3;
 
 int64_t centres_in(const plugmc_system *system)
 {

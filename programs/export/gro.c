@@ -31,11 +31,12 @@ static void put(exported *e, const snapshot *s)
     fprintf(e->out, "plugmc, walker %d, sweep %llu\n%lld\n", s->walker,
             (unsigned long long)s->state->sweep, (long long)s->state->count);
     for (int64_t i = 0; i < s->state->count && !ferror(e->out); i++) {
-        const char *name = plugmc_species_at(s->system, s->state->species[i])->name;
-        const long long number = ((long long)s->state->number[i] + 1) % 100000;
+        const char *residue, *name = plugmc_species_at(s->system, s->state->species[i])->name;
+        const long long of = residue_of(s, i, &residue) % 100000,
+                        number = ((long long)s->state->number[i] + 1) % 100000;
         double r[3];
         standard_position(&a, s, i, r);
-        fprintf(e->out, "%5lld%-5s%5s%5lld%11.6f%11.6f%11.6f\n", number, name, name, number, r[0],
+        fprintf(e->out, "%5lld%-5.5s%5s%5lld%11.6f%11.6f%11.6f\n", of, residue, name, number, r[0],
                 r[1], r[2]);
     }
     put_box(e, &a);

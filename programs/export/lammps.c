@@ -1,5 +1,5 @@
-/* A data file of LAMMPS, as lib/formats/lammps.c reads it: one configuration, with all digits, in atom style charge, or
- * atomic where no species has a charge. Types have the names of the species as labels. The units are those of LAMMPS that
+/* A data file of LAMMPS, as lib/formats/lammps.c reads it: one configuration, with all digits, in atom style full where there are
+ * rigid molecules, else charge, or atomic where no species has a charge. Types have the names of the species as labels. The units are those of LAMMPS that
  * have this unit of length: real (Angstrom, u, e), also for nm, electron (bohr, u, e), and lj without [units]. */
 #include <ctype.h>
 #include <string.h>
@@ -71,13 +71,17 @@ static void put(exported *e, const snapshot *s)
                  "a data file of LAMMPS has a box, and the run is in a sphere");
     if (*e->why) return;
     put_header(e, s, &a, !u->given ? "lj" : atomic ? "electron" : "real");
-    fprintf(e->out, "\nAtoms # %s\n\n", charged ? "charge" : "atomic");
+    const bool full = s->system->molecules;
+    fprintf(e->out, "\nAtoms # %s\n\n", full ? "full" : charged ? "charge" : "atomic");
     for (int64_t i = 0; i < s->state->count && !ferror(e->out); i++) {
         const plugmc_species *species = plugmc_species_at(s->system, s->state->species[i]);
         double r[3];
         standard_position(&a, s, i, r);
-        fprintf(e->out, "%lld %s", (long long)s->state->number[i] + 1, species->name);
-        if (charged) fprintf(e->out, " %.17g", species->charge);
+        const char *name;
+        fprintf(e->out, "%lld", (long long)s->state->number[i] + 1);
+        if (full) fprintf(e->out, " %lld", (long long)residue_of(s, i, &name));
+        fprintf(e->out, " %s", species->name);
+        if (full || charged) fprintf(e->out, " %.17g", species->charge);
         fprintf(e->out, " %.17g %.17g %.17g\n", r[0], r[1], r[2]);
     }
 }

@@ -31,8 +31,9 @@ static void put(exported *e, const snapshot *s)
     if (a.periodic) put_box(e, &a);
     fprintf(e->out, "MODEL     %4lld\n", (long long)(s->frame + 1) % 10000);
     for (int64_t i = 0; i < s->state->count && !ferror(e->out); i++) {
-        const char *name = plugmc_species_at(s->system, s->state->species[i])->name;
-        const long long number = (long long)s->state->number[i] + 1;
+        const char *residue, *name = plugmc_species_at(s->system, s->state->species[i])->name;
+        const long long of = residue_of(s, i, &residue),
+                        number = (long long)s->state->number[i] + 1;
         char columns[8];
         double r[3];
         standard_position(&a, s, i, r);
@@ -45,7 +46,7 @@ static void put(exported *e, const snapshot *s)
         /* Short names begin in the second of the four columns. */
         snprintf(columns, sizeof columns, strlen(name) < 4 ? " %s" : "%s", name);
         fprintf(e->out, "ATOM  %5lld %-4s %3.3s  %4lld    %8.3f%8.3f%8.3f  1.00  0.00\n",
-                number % 100000, columns, name, number % 10000, r[0], r[1], r[2]);
+                number % 100000, columns, residue, of % 10000, r[0], r[1], r[2]);
     }
     fputs("ENDMDL\n", e->out);
 }

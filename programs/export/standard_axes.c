@@ -36,10 +36,29 @@ void standard_position(const standard_axes *a, const snapshot *s, int64_t i, dou
     if (s->state->box.dimension == 2) out[2] = 0;
 }
 
+int64_t residue_of(const snapshot *s, int64_t i, const char **name)
+{
+    const plugmc_molecules *all = s->system->molecules;
+    const int64_t number = s->state->number[i];
+    for (int32_t k = 0; all && k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        for (int32_t a = 0; a < kind->sites; a++) {
+            const int64_t m = (number - kind->first[a]) / kind->stride[a];
+            if (number < kind->first[a] || m >= kind->capacity ||
+                number != plugmc_site_number(kind, m, a))
+                continue;
+            *name = kind->name;
+            return kind->number + m + 1;
+        }
+    }
+    *name = plugmc_species_at(s->system, s->state->species[i])->name;
+    return (all ? all->capacity : 0) + number + 1;
+}
+
 bool standard_holds(exported *e, const char *format, size_t longest)
 {
     const plugmc_system *system = &e->run->system;
-    if (e->run->turned)
+    if (e->run->turned && !system->molecules) /* those of rigid molecules follow from their sites */
         snprintf(e->why, sizeof e->why, "%s has no orientations, and the particles are bodies",
                  format);
     for (int32_t s = 0; s < system->species_count && !*e->why; s++) {

@@ -17,7 +17,10 @@ typedef struct standard_axes {
 standard_axes standard_axes_of(const exported *, const snapshot *, double metre);
 /* Where particle i is in the file. */
 void standard_position(const standard_axes *, const snapshot *, int64_t i, double out[3]);
-/* Whether the format can hold the run: sets e->why if it has orientations, or a name longer than `longest`. */
+/* What particle i belongs to: a rigid molecule, or itself alone. *name is that of the molecule or of the species. Returns its number,
+ * from 1: molecules are numbered by the room that there is for them, free particles behind them. */
+int64_t residue_of(const snapshot *, int64_t i, const char **name);
+/* Whether the format can hold the run: sets e->why if it has bodies, or a name longer than `longest`. */
 bool standard_holds(exported *, const char *format, size_t longest);
 
 #endif

@@ -443,6 +443,22 @@ test_molecules_start_from_files()
 }
 
 # Rungs of a ladder of temperatures, exchanged: the same as each alone, of which the law is known.
+# What was exported is a start again: sites to the digits of the format, in residues that are molecules.
+test_molecules_go_out_and_come_back()
+{
+    local format
+    solution
+    must run sim.ini --set run.sweeps=5
+    for format in pdb gro data; do
+        must export sim.h5 --to end.$format --last
+        must run sim.ini --set run.sweeps=1 --set run.equilibrate=0 --set run.seed=7 --set initial.state=file --set initial.file=end.$format --set run.output=again.h5
+    done
+    [ "$(awk 'NR > 2 && /water/ { n[$1]++ } END { for (k in n) bad += n[k] != 3; print length(n), bad + 0 }' <(sed 's/water/ water/' end.gro))" = "$(awk '/^\[molecule/ { m = 1 } m && /^count/ { print $3; exit }' sim.ini) 0" ] ||
+        fail "residues of GRO are not molecules"
+    [ "$(awk '/^Atoms # full/ { a = 1 } a && NF == 7 { n[$2]++ } END { for (k in n) if (n[k] == 3) m++; print m }' end.data)" = "$(awk '/^\[molecule/ { m = 1 } m && /^count/ { print $3; exit }' sim.ini)" ] ||
+        fail "molecules of LAMMPS data"
+}
+
 test_molecules_on_a_ladder()
 {
     python3 -c 'import numpy' 2>"$err" || skip "there is no numpy"
