@@ -3,6 +3,7 @@
 #ifndef PLUGMC_CHARGED_SPECIES_H
 #define PLUGMC_CHARGED_SPECIES_H
 
+#include <plugmc/body_facet.h>
 #include <plugmc/species_pairs.h>
 
 /* Keys of a struct with members bjerrum_length and permittivity. */
@@ -90,8 +91,8 @@ static inline const plugmc_term *term_of(const plugmc_system *system, const void
     return NULL;
 }
 
-/* Whether a term other than `own` may keep species a and b apart: a core does; of another energy
- * we do not know, and trust its author. */
+/* Whether a term other than `own` may keep species a and b apart: a core does, and hard bodies with a sphere inside; of another
+ * energy we do not know, and trust its author. */
 static inline int kept_apart(const plugmc_system *system, const plugmc_term *own, int32_t a,
                              int32_t b)
 {
@@ -100,7 +101,12 @@ static inline int kept_apart(const plugmc_system *system, const plugmc_term *own
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
         const plugmc_pair *pair = term->plugin->potential->pair;
-        if (term == own || !term->sampled || !pair) continue;
+        const plugmc_body *body = plugmc_body_of(term->plugin);
+        if (term == own || !term->sampled) continue;
+        if (body && body->functions & PLUGMC_BODY_OVERLAP && body->core(term->instance, &pa) > 0 &&
+            body->core(term->instance, &pb) > 0)
+            return 1;
+        if (!pair) continue;
         if (pair->functions & PLUGMC_PAIR_ENERGY || pair->contact(term->instance, &pa, &pb) > 0)
             return 1;
     }

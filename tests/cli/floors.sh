@@ -75,6 +75,32 @@ coupling = -1"
     must check floor.ini
 }
 
+# Spheres inside of hard bodies are cores, if both species have one.
+test_charges_in_hard_bodies()
+{
+    local yukawa="[potential yukawa]
+bjerrum_length = 1
+kappa = 1
+cutoff = 3
+[potential spherocylinder]
+length = 0.5"
+    system "$yukawa
+diameter = 0.5"
+    must run floor.ini
+    system "$yukawa 0
+diameter = 0.5 0"
+    refused 3 "floor.ini:20: [potential yukawa] species 'blob' and 'blub' attract each other without a core, so they would collapse: add a potential with a core, such as hard_sphere with diameters above 0" check floor.ini
+    system "$(formula '-exp(-r)/r')
+[potential spherocylinder]
+length = 0.5"
+    must check floor.ini
+    system "$(formula '-exp(-r)/r')
+[potential spherocylinder]
+length = 0.5 0
+diameter = 0.5 0"
+    bottomless 23 "'blub' and 'blub'"
+}
+
 test_negative_coupling_of_a_guard()
 {
     printf '0.5 3\n1 1\n1.5 0\n' >t.dat

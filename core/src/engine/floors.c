@@ -224,6 +224,7 @@ static bool has_no_floor(pair_on_rung *p, double range)
 
 /* ---- Pairs and rungs ------------------------------------------------------------------------- */
 
+/* What is nearer is forbidden: by a hard core, or since the spheres inside of two hard bodies overlap. */
 static double contact_of(const plugmc_system *system, int32_t a, int32_t b)
 {
     const plugmc_species *sa = plugmc_species_at(system, a), *sb = plugmc_species_at(system, b);
@@ -232,10 +233,16 @@ static double contact_of(const plugmc_system *system, int32_t a, int32_t b)
     double contact = 0;
     for (int32_t t = 0; t < system->term_count; t++) {
         const plugmc_term *term = plugmc_term_at(system, t);
-        const plugmc_pair *pair = term->sampled ? term->plugin->potential->pair : NULL;
-        if (!pair) continue;
+        const plugmc_pair *pair = term->plugin->potential->pair;
+        const plugmc_body *body = plugmc_body_of(term->plugin);
+        if (!term->sampled) continue;
         const crash_record outer = crash_calling_potential(term->label, "contact");
-        contact = fmax(contact, pair->contact(term->instance, &one, &other));
+        if (pair) contact = fmax(contact, pair->contact(term->instance, &one, &other));
+        if (body && body->functions & PLUGMC_BODY_OVERLAP) {
+            const double inside[] = {body->core(term->instance, &one),
+                                     body->core(term->instance, &other)};
+            if (inside[0] > 0 && inside[1] > 0) contact = fmax(contact, inside[0] + inside[1]);
+        }
         crash_called_within(outer);
     }
     return contact;
