@@ -90,15 +90,17 @@ diameter = 0.5"
     system "$yukawa 0
 diameter = 0.5 0"
     refused 3 "floor.ini:20: [potential yukawa] species 'blob' and 'blub' attract each other without a core, so they would collapse: add a potential with a core, such as hard_sphere with diameters above 0" check floor.ini
-    system "$(formula '-exp(-r)/r')
+    system "$lennard_jones
+coupling = -1
 [potential spherocylinder]
 length = 0.5"
     must check floor.ini
-    system "$(formula '-exp(-r)/r')
+    system "$lennard_jones
+coupling = -1
 [potential spherocylinder]
 length = 0.5 0
 diameter = 0.5 0"
-    bottomless 23 "'blub' and 'blub'"
+    bottomless 23 "'blob' and 'blub'"
 }
 
 test_negative_coupling_of_a_guard()
