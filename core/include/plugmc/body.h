@@ -50,7 +50,7 @@
  *     real body_core(const parameters *p, plugmc_site a)     radius of a sphere inside of it, or 0
  *     real body_volume(const parameters *p, plugmc_site a)   area in two dimensions
  *
- * Spheres are compared first. Bodies whose spheres inside overlap, overlap; those whose spheres around are apart, are.
+ * Spheres are compared first. Bodies overlap if their inscribed spheres do, and are apart if their circumscribed ones are.
  * The two are always handed over in the same order, so the answer does not depend on which of them moves. */
 #include "plugmc/placed.h"
 
