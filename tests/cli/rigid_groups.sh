@@ -186,7 +186,7 @@ test_groups_move_alike_on_a_gpu()
 # What a run has in its file fits it; to a run of single particles the mover is no gain.
 test_check_does_not_say_that_a_mover_of_the_run_does_not_fit()
 {
-    three 1 </dev/null
+    three 1 <<<"[mover serial]"
     must check sim.ini
     expect_output "rigid_group           moves groups of particles, and nothing holds them together as molecules"
     echo '[mover rigid_group]' >>sim.ini
