@@ -65,3 +65,13 @@ bool path_is_same_file(const char *one, const char *other)
     struct stat a, b;
     return !stat(one, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
+
+bool path_will_be_same_file(const char *one, const char *other)
+{
+    if (path_is_same_file(one, other)) return true;
+    char *a = absolute(one), *b = absolute(other);
+    const bool same = !strcmp(a, b);
+    free(a);
+    free(b);
+    return same;
+}

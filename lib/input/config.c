@@ -228,12 +228,30 @@ static bool has_reservoir(const config *c, const ini_section *s)
     return has;
 }
 
+/* Whether the sites of a molecule, at least two, are species of the run. What is wrong is told where molecules are made. */
+static bool has_sites(const config *c, const char *sites)
+{
+    int count = 0;
+    for (const char *at = sites; at && *(at += strspn(at, " \t")); at += strcspn(at, " \t")) {
+        const size_t length = strcspn(at, " \t");
+        bool known = false;
+        for (int s = 0; s < c->species_count; s++)
+            known |=
+                strlen(c->species_names[s]) == length && !strncmp(c->species_names[s], at, length);
+        if (!known) return false;
+        count++;
+    }
+    return count > 1;
+}
+
 /* A species without a `count` is one of molecules alone. With a reservoir, which fills the box, a run begins without any. */
 static void check_count(const config *c, const ini_section *s, report *r)
 {
     if (ini_get(s, "count") || has_reservoir(c, s)) return;
+    /* a molecule without all its sites may be what the species is for */
     for (int k = 0; k < c->molecule_count; k++)
-        if (has_word(c->molecules[k].sites, s->label)) return;
+        if (has_word(c->molecules[k].sites, s->label) || !has_sites(c, c->molecules[k].sites))
+            return;
     report_error(r, EXIT_INPUT, ini_source(&c->ini, s), s->line,
                  "[%s] key 'count' is missing: number of particles in each walker", s->name);
 }

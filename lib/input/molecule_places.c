@@ -1,45 +1,73 @@
 /* See molecule_places.h. */
 #include "input/molecule_places.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include "base/regular_file.h"
 #include "formats/frame.h"
 #include "input/parameters.h"
 
-/* The only reader that needs no box. */
-static int read_frame(const char *path, file_frame *frame, report *r)
+/* Where the INI file names a file that cannot be used. */
+typedef struct place {
+    const ini_file *ini;
+    const ini_section *section;
+    const ini_entry *named;
+    report *report;
+} place;
+
+__attribute__((format(printf, 2, 3))) static int refuse(const place *at, const char *format, ...)
 {
-    const char *ending = strrchr(path, '.');
-    if (ending && !strcasecmp(ending, ".xyz")) return xyz_read(path, 0, frame, r);
-    if (ending && !strcasecmp(ending, ".pdb")) return pdb_read(path, 0, frame, r);
-    if (ending && !strcasecmp(ending, ".gro")) return gro_read(path, 0, frame, r);
-    return report_error(
-        r, EXIT_INPUT, path, 0,
-        "the sites of a molecule are read from files whose names end in .xyz, .pdb or .gro");
+    char why[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return report_error(at->report, EXIT_INPUT, at->named->line ? at->ini->path : "--set",
+                        at->named->line, "[%s] places_file = %s: %s", at->section->name,
+                        at->named->value, why);
+}
+
+/* The only readers that need no box. What is wrong within the file they report at its own lines. */
+static int read_frame(const place *at, const char *path, file_frame *frame)
+{
+    const char *ending = strrchr(path, '.'), *why;
+    int (*read)(const char *, int64_t, file_frame *, report *) = NULL;
+    if (ending && !strcasecmp(ending, ".xyz")) read = xyz_read;
+    if (ending && !strcasecmp(ending, ".pdb")) read = pdb_read;
+    if (ending && !strcasecmp(ending, ".gro")) read = gro_read;
+    if (!read)
+        return refuse(at, "the sites of a molecule are read from files whose names end in .xyz, "
+                          ".pdb or .gro");
+    const int fd = open_regular(path, &why);
+    if (fd < 0) return refuse(at, "cannot be opened: %s", why);
+    close(fd);
+    return read(path, 0, frame, at->report);
 }
 
 /* Whether the particles of the file are the sites of the section, one after the other. */
-static int compare_names(const ini_section *s, const char *path, const file_frame *frame,
-                         const char *sites, report *r)
+static int compare_names(const place *at, const char *path, const file_frame *frame,
+                         const char *sites)
 {
+    const ini_section *s = at->section;
     int64_t k = 0;
     const char *blanks = " \t";
     for (sites += strspn(sites, blanks); *sites; sites += strspn(sites, blanks), k++) {
         const size_t length = strcspn(sites, blanks);
         const char *name = k < frame->count && frame->name ? frame->name[frame->species[k]] : NULL;
         if (name && (strlen(name) != length || strncmp(name, sites, length)))
-            return report_error(r, EXIT_INPUT, path, frame->line ? (int)frame->line[k] : 0,
+            return report_error(at->report, EXIT_INPUT, path, frame->line ? (int)frame->line[k] : 0,
                                 "'%s' is site %lld of the file, but sites of [%s] has %.*s there",
                                 name, (long long)k + 1, s->name, (int)length, sites);
         sites += length;
     }
     return k == frame->count
                ? EXIT_DONE
-               : report_error(r, EXIT_INPUT, path, 0,
-                              "the file has %lld particles, but sites of [%s] has %lld names",
-                              (long long)frame->count, s->name, (long long)k);
+               : refuse(at, "the file has %lld particles, but sites of [%s] has %lld names",
+                        (long long)frame->count, s->name, (long long)k);
 }
 
 /* In the run's unit of length, about the origin of the file, which `centre` refers to. */
@@ -67,9 +95,10 @@ void molecule_places_from_file(const ini_file *ini, ini_section *s, const units 
             s->name);
         return;
     }
+    const place at = {ini, s, named, r};
     const char *path = parameters_path(s, named);
-    if (read_frame(path, &frame, r)) return;
-    if (!compare_names(s, path, &frame, sites->value, r)) {
+    if (read_frame(&at, path, &frame)) return;
+    if (!compare_names(&at, path, &frame, sites->value)) {
         free(named->key), free(named->value), free(named->file);
         named->key = checked(strdup("places"));
         named->value = places_as_text(&frame, units);

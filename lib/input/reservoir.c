@@ -163,6 +163,17 @@ static int check_ways(const config *c, int32_t s, report *r)
     return 0;
 }
 
+/* A ladder of mu holds on all rungs, so that nothing would be left of another quantity; of mu it is other values. */
+static int check_ladder(const config *c, int32_t s, report *r)
+{
+    const char *key = reservoir_key(c, s), *name = reservoir_name(c, s);
+    if (!key || !strcmp(key, "mu") ||
+        (!is_mu_of(c->ladder.vary, name) && !is_mu_of(c->ladder.vary_2, name)))
+        return 0;
+    return refuse(c, s, key, "[%s] has %s, and [ladder] varies %s.mu: give one of them",
+                  reservoir_section(c, s), key, name);
+}
+
 static bool mass_is_in(const config *c, int32_t s)
 {
     const ini_section *section = section_of(c, s);
@@ -253,6 +264,7 @@ static int check_idle(const config *c, int32_t s, report *r)
 int reservoir_check(const config *c, int32_t s, report *r)
 {
     int code = check_ways(c, s, r);
+    if (!code) code = check_ladder(c, s, r);
     if (!code) code = check_wavelength(c, s, r);
     if (!code) code = check_equation(c, s, r);
     return code ? code : check_idle(c, s, r);

@@ -11,6 +11,7 @@
 #include "records/results.h"
 #include "session/blobs.h"
 #include "session/enlarging.h"
+#include "session/own_files.h"
 #include "session/saving.h"
 #include "snapshot.h"
 #include "parallel/team.h"
@@ -173,6 +174,8 @@ int session_resume(session *session, const char *path)
     out->blob_count = 0;
     if (!code) code = enough_left(session, path);
     if (!code && team_leads()) code = trajectory_take_up(out, path, session->engine.report);
+    /* of a file that was moved it may be elsewhere than beside it */
+    if (!code && team_leads()) code = own_files_check_trajectory(session);
     session->in_file = !code;
     return code;
 }

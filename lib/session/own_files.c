@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive/trajectory.h"
 #include "base/paths.h"
 
 /* An initial state is read once, and what was there is kept under another name. */
@@ -32,7 +33,45 @@ static int check_file(const session *session, const ini_section *reader, const c
     return 0;
 }
 
-int own_files_check(const session *session)
+/* What is appended to a trajectory would be lost with the next table, and a log among its frames would spoil them. */
+static int check_trajectory(const session *session, const output_trajectory *t, int walkers)
+{
+    const config *config = &session->engine.config;
+    const ini_section *run = ini_find(&config->ini, "run");
+    const char *const keys[] = {"csv", "log"}, *const files[] = {config->run.csv, config->run.log};
+    int code = 0;
+    for (int w = 0; w < (t->format == TRAJECTORY_OF_H5MD ? 1 : walkers) && !code; w++) {
+        char *path = checked(trajectory_path(t, w, walkers));
+        for (int i = 0; i < 2 && !code; i++)
+            if (files[i] && *files[i] && path_will_be_same_file(files[i], path))
+                code = report_error(
+                    session->engine.report, EXIT_INPUT, ini_source(&config->ini, run), run->line,
+                    "[run] %s = %s: this is a file of the run's trajectory", keys[i], files[i]);
+        free(path);
+    }
+    return code;
+}
+
+/* Before it is there, and before the log is opened. */
+static int check_trajectory_to_come(const session *session, const char *output)
+{
+    const engine *engine = &session->engine;
+    int code = 0;
+    for (int i = 0; i < engine->instance_count && !code; i++) {
+        const instance *one = &engine->instances[i];
+        if (one->plugin->kind != PLUGMC_OBSERVABLE || !one->plugin->observable->writes_trajectory)
+            continue;
+        output_trajectory t = {.base = checked(trajectory_base(output)),
+                               .format = one->trajectory.format == TRAJECTORY_H5MD
+                                             ? TRAJECTORY_OF_H5MD
+                                             : TRAJECTORY_OF_GSD};
+        code = check_trajectory(session, &t, (int)engine->config.run.walkers);
+        free(t.base);
+    }
+    return code;
+}
+
+int own_files_check(const session *session, const char *output)
 {
     int code = 0;
     for (int i = 0; i < session->engine.config.ini.count && !code; i++) {
@@ -45,5 +84,13 @@ int own_files_check(const session *session)
             free(copy);
         }
     }
-    return code;
+    return code ? code : check_trajectory_to_come(session, output);
+}
+
+int own_files_check_trajectory(const session *session)
+{
+    const output_data *out = &session->records.output;
+    return out->trajectory.wanted
+               ? check_trajectory(session, &out->trajectory, out->system->walkers)
+               : 0;
 }

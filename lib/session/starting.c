@@ -64,7 +64,8 @@ int starting_read(session *session, const asked *a, output_data *found)
     if (a->if_there) resume_choice(config);
     int opening = session_open(session);
     if (!code) code = reading ? reading : opening;
-    return code || !ini_find(&config->ini, "run") ? code : own_files_check(session);
+    if (code || !ini_find(&config->ini, "run")) return code;
+    return own_files_check(session, a->resume ? a->file : config->run.output);
 }
 
 int starting_probe(const session *session, const char *output, const char *key)

@@ -44,15 +44,17 @@ typedef struct macrostate {
     char lacks[160];
 } macrostate;
 
+/* The variables that there are, in words. */
 #define MACROSTATE_KEYS                                                                            \
-    PLUGMC_TEXT_KEY(macrostate, variable, NULL,                                                    \
-                    "species or molecule whose number it is, or volume, or energy"),               \
-        PLUGMC_REAL_KEY(macrostate, min, "0", -1e15, 1e15, "",                                     \
-                        "smallest number, volume or energy"),                                      \
+    MACROSTATE_KEYS_OF("species or molecule whose number it is, or volume, or energy",             \
+                       "smallest number, volume or energy",                                        \
+                       "bins of the volume or the energy; particle numbers have one each")
+#define MACROSTATE_KEYS_OF(of_variable, of_min, of_bins)                                           \
+    PLUGMC_TEXT_KEY(macrostate, variable, NULL, of_variable),                                      \
+        PLUGMC_REAL_KEY(macrostate, min, "0", -1e15, 1e15, "", of_min),                            \
         PLUGMC_REAL_KEY(macrostate, max, "0", -1e15, 1e15, "",                                     \
                         "largest one; 0: `max_count` of the species or molecule"),                 \
-        PLUGMC_INTEGER_KEY(macrostate, bins, "0", 0, 1e6, "",                                      \
-                           "bins of the volume or the energy; particle numbers have one each"),    \
+        PLUGMC_INTEGER_KEY(macrostate, bins, "0", 0, 1e6, "", of_bins),                            \
         PLUGMC_INTEGER_KEY(                                                                        \
             macrostate, windows, "1", 1, 1e6, "",                                                  \
             "overlapping windows of particle numbers, assigned to the walkers in turn"),           \
@@ -96,6 +98,8 @@ static inline int macrostate_find_number(macrostate *m, const plugmc_host *host,
             "variable = %s: there is no such species, and it is not 'volume' or 'energy'",
             m->variable);
     m->kind = k < 0 || m->species >= 0 ? NULL : plugmc_kind_of_molecule(system->molecules, k);
+    const int code = m->kind ? PLUGMC_OK : refuse_sites(host, "variable", m->species);
+    if (code) return code;
     if (m->kind) m->species = m->kind->species[0];
     if (plugmc_species_at(system, m->species)->grows || (m->kind && !m->kind->changes))
         return host->fail(

@@ -60,6 +60,32 @@ static inline int both_are_alike(const plugmc_host *host, const char *a, const c
                       b, first ? a : b, first ? b : a);
 }
 
+/* The kind with sites of this species whose number may change, or any one with such sites; NULL: there are none. */
+static inline const plugmc_molecule *molecule_with_sites(const plugmc_system *system,
+                                                         int32_t species)
+{
+    const plugmc_molecules *all = system->molecules;
+    const plugmc_molecule *found = NULL;
+    for (int32_t k = 0; all && k < all->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(all, k);
+        for (int32_t a = 0; a < kind->sites; a++)
+            if (kind->species[a] == species && (!found || (kind->changes && !found->changes)))
+                found = kind;
+    }
+    return found;
+}
+
+/* For what counts, or changes, the number of particles of a species. */
+static inline int refuse_sites(const plugmc_host *host, const char *key, int32_t species)
+{
+    const plugmc_molecule *kind = molecule_with_sites(host->system, species);
+    if (!kind) return PLUGMC_OK;
+    return host->fail(host->context, PLUGMC_ERROR_INPUT,
+                      "%s = %s: rigid molecules have sites of this species, so its number cannot "
+                      "change by itself; name the molecule: %s = %s",
+                      key, plugmc_species_at(host->system, species)->name, key, kind->name);
+}
+
 /* A kind of molecule, or a species of which there are particles in no molecule. */
 static inline int find_particles_or_molecules(const plugmc_host *host, const char *key,
                                               const char *name, int32_t *number)
@@ -74,7 +100,10 @@ static inline int find_particles_or_molecules(const plugmc_host *host, const cha
         for (int32_t a = 0; a < kind->sites; a++)
             sites += kind->species[a] == *number ? kind->count : 0;
     }
-    if (code || sites == 0 || sites < plugmc_species_at(host->system, *number)->count) return code;
+    /* of molecules that come later there may be no site yet */
+    if (code || !molecule_with_sites(host->system, *number) ||
+        sites < plugmc_species_at(host->system, *number)->count)
+        return code;
     return host->fail(host->context, PLUGMC_ERROR_INPUT,
                       "%s = %s: all particles of this species are sites of rigid molecules", key,
                       name);

@@ -40,6 +40,7 @@ typedef struct transfer {
     real step, target_acceptance; /* of ln(V_a / V_b) */
     int32_t number;               /* of the species, or of the kind of molecule */
     int32_t of_molecules, on_gpu; /* 0: particles are transferred; the run is on the CPU */
+    int32_t dimension;
     /* all [walkers] */
     int32_t *partner, *leaves, *comes; /* comes: `number`, or -1 */
     double (*place)[3];
@@ -315,8 +316,10 @@ static int find_who_goes(transfer *t, const plugmc_host *host)
                           "species = %s: several trial positions and orientations are those of "
                           "rigid molecules, and there is no [molecule %s]",
                           t->species, t->species);
-    if (molecule_named(host->system, t->species) < 0)
-        return plugmc_find_species(host, "species", t->species, &t->number);
+    if (molecule_named(host->system, t->species) < 0) {
+        code = plugmc_find_species(host, "species", t->species, &t->number);
+        return code ? code : refuse_sites(host, "species", t->number);
+    }
     code = find_molecules_that_change(host, "species", t->species, &t->number);
     t->of_molecules = !code;
     return code;
@@ -330,6 +333,7 @@ static int prepare(void *instance, const plugmc_host *host)
     int code = find_who_goes(t, host);
     if (code) return code;
     t->on_gpu = host->gpu != NULL;
+    t->dimension = system->box.dimension;
     if (system->walkers / system->rungs % 2)
         return host->fail(host->context, PLUGMC_ERROR_INPUT,
                           "%d walkers%s: boxes form pairs, so their number must be even",
@@ -361,7 +365,7 @@ static int prepare(void *instance, const plugmc_host *host)
 static int quantity(void *instance, int index, plugmc_quantity *out)
 {
     const transfer *t = instance;
-    const char *unit = t->box->dimension == 2 ? "length^-2" : "length^-3";
+    const char *unit = t->dimension == 2 ? "length^-2" : "length^-3";
     if (index == 0)
         return plugmc_scalar(out, "density_thin", unit, "density in the less dense box of a pair");
     return index == 1 && plugmc_scalar(out, "density_dense", unit, "density in the denser box");

@@ -14,7 +14,7 @@
  * number may all have a probability of 1e-20, as insertions into a liquid: a weight from those alone would keep all walkers
  * away for good, and nobody would find out better.
  *
- * With of = energy the bins are of the potential energy of all that is sampled, couplings included, and the
+ * With variable = energy the bins are of the potential energy of all that is sampled, couplings included, and the
  * trials those of the movers that leave decisions to the core, as serial: ln p + U / kT is ln of the density of
  * states up to a constant.
  *
@@ -94,7 +94,9 @@ static int archive(void *instance, const plugmc_host *host, plugmc_archive *a)
     return code ? code : a->bytes(a, "recent", t->recent, bins * sizeof *t->recent);
 }
 
-static const plugmc_parameter table[] = {MACROSTATE_KEYS};
+static const plugmc_parameter table[] = {MACROSTATE_KEYS_OF(
+    "species or molecule whose number it is, or energy", "smallest number or energy",
+    "bins of the energy; particle numbers have one each")};
 
 static const plugmc_observable observable = MACROSTATE_OBSERVABLE;
 

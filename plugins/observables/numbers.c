@@ -48,22 +48,36 @@ static int64_t number_of(const plugmc_system *system, int32_t k, const int64_t *
 
 /* ---- Preparation and measurement --------------------------------------------------------------- */
 
+/* A distribution ends somewhere. Molecules come first: where their number has no end, that of their sites has none. */
+static int check_ends(const plugmc_host *host)
+{
+    const plugmc_system *system = host->system;
+    const int32_t all = counted(system), first = system->species_count;
+    for (int32_t l = 0; l < all; l++) {
+        const int32_t k = (first + l) % all;
+        const plugmc_molecule *kind = kind_of(system, k);
+        const plugmc_species *species = kind ? NULL : plugmc_species_at(system, k);
+        if (kind ? kind->grows : species->grows)
+            return host->fail(
+                host->context, PLUGMC_ERROR_INPUT,
+                "distribution = yes: [%s %s] needs max_count, the largest number that is counted",
+                kind ? "molecule" : "species", kind ? kind->name : species->name);
+    }
+    return PLUGMC_OK;
+}
+
 static int prepare(void *instance, const plugmc_host *host)
 {
     numbers *n = instance;
     const plugmc_system *system = n->system = host->system;
     int64_t most = 0;
+    const int code = n->distribution ? check_ends(host) : PLUGMC_OK;
+    if (code) return code;
     n->names = host->allocate(host->context, (size_t)counted(system) * sizeof *n->names);
     for (int32_t k = 0; k < counted(system) && n->names; k++) {
         const plugmc_molecule *kind = kind_of(system, k);
-        const plugmc_species *species = kind ? NULL : plugmc_species_at(system, k);
-        const char *name = kind ? kind->name : species->name;
+        const char *name = kind ? kind->name : plugmc_species_at(system, k)->name;
         most = capacity_of(system, k) > most ? capacity_of(system, k) : most;
-        if (n->distribution && (kind ? kind->grows : species->grows))
-            return host->fail(
-                host->context, PLUGMC_ERROR_INPUT,
-                "distribution = yes: [%s %s] needs max_count, the largest number that is counted",
-                kind ? "molecule" : "species", name);
         snprintf(n->names[k][NUMBER], 80, "N_%s", name);
         snprintf(n->names[k][DENSITY], 80, "density_%s", name);
         snprintf(n->names[k][DISTRIBUTION], 80, "p_%s", name);

@@ -210,7 +210,7 @@ static int open_point(const points_asked *a, int64_t k, session *session)
     lift_seconds(&before);
     offer = engine->device.offer;
     if (!code) code = reading ? reading : opening;
-    if (!code) code = own_files_check(session);
+    if (!code) code = own_files_check(session, engine->config.run.output);
     if (code || *(char **)checked(tsearch(pairs, &probed, compare_texts)) != pairs) free(pairs);
     return code;
 }

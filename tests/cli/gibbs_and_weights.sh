@@ -73,6 +73,16 @@ test_shared_boxes_are_cut()
     expect_output "transfer.density_dense"
 }
 
+test_densities_of_shared_boxes_are_per_area_in_the_plane()
+{
+    shared
+    change 's/^dimension = 3/dimension = 2/; /^\[potential lennard_jones_tail\]/d'
+    must run sim.ini --set run.sweeps=50
+    for phase in thin dense; do
+        grep -Eq "^transfer.density_$phase .* length\^-2$" "$out" || fail "the unit of density_$phase is another one"
+    done
+}
+
 # Pairs of a rung share boxes, and rungs exchange.
 # Densities of a pair are those of its boxes also before the first transfer of a process.
 test_shared_boxes_that_seldom_share_are_cut()

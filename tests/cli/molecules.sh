@@ -69,12 +69,12 @@ test_places_from_a_file_are_those_of_the_numbers()
     same_chain numbers.h5 parts.h5
     printf 'HETATM    1  O   HOH A   1       0.000   0.000   0.000\nHETATM    2  H   HOH A   1       1.000   0.000   0.000\nHETATM    3  H   HOH A   1      -0.333   0.943   0.000\n' >water.pdb
     must check sim.ini --set "molecule water.places_file=water.pdb"
-    refused 3 'water.xyz: cannot be opened: No such file or directory' check sim.ini
+    refused 3 'sim.ini:27: [molecule water] places_file = water.xyz: cannot be opened: No such file or directory' check sim.ini
     refused 3 "water.pdb:1: 'O' is site 1 of the file, but sites of [molecule water] has H there" \
         check sim.ini --set "molecule water.places_file=water.pdb" --set "molecule water.sites=H O H"
-    refused 3 'water.pdb: the file has 3 particles, but sites of [molecule water] has 2 names' \
+    refused 3 '--set: [molecule water] places_file = water.pdb: the file has 3 particles, but sites of [molecule water] has 2 names' \
         check sim.ini --set "molecule water.places_file=water.pdb" --set "molecule water.sites=O H"
-    refused 3 'water.txt: the sites of a molecule are read from files whose names end in .xyz, .pdb or .gro' \
+    refused 3 '--set: [molecule water] places_file = water.txt: the sites of a molecule are read from files whose names end in .xyz, .pdb or .gro' \
         check sim.ini --set "molecule water.places_file=water.txt"
     refused 3 'sim.ini:27: [molecule water] places and places_file are two ways to say where sites are: give one of them' \
         check sim.ini --set "molecule water.places=0 0 0"

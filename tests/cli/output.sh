@@ -438,6 +438,28 @@ test_files_that_are_read_are_not_written()
         run sim.ini --set initial.state=file --set initial.file=start.xyz --set run.csv=start.xyz
 }
 
+# What was measured is not written over the positions, nor is it by a run that goes on.
+test_trajectory_is_not_written_over()
+{
+    disks
+    printf '[observable trajectory]\nperiod = 5\n' >>sim.ini
+    must run sim.ini
+    cp sim.gsd before.gsd
+    ln -s sim.gsd link.dat
+    for key in csv log; do
+        for name in sim.gsd ./sim.gsd link.dat; do
+            refused 3 "sim.ini:1: [run] $key = $name: this is a file of the run's trajectory" \
+                run sim.ini --set run.$key=$name
+            refused 3 "sim.ini:1: [run] $key = $name: this is a file of the run's trajectory" \
+                run --resume sim.h5 --set run.sweeps=30 --set run.$key=$name
+        done
+    done
+    refused 3 "sim.ini:1: [run] csv = sim.gsd: this is a file of the run's trajectory" \
+        check sim.ini --set run.csv=sim.gsd
+    cmp -s sim.gsd before.gsd || fail "the trajectory has changed"
+    must run sim.ini --set run.csv=sim.csv --set run.log=other.gsd --set run.output=new.h5
+}
+
 test_csv_that_cannot_be_written()
 {
     disks

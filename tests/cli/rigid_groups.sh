@@ -182,3 +182,15 @@ test_groups_move_alike_on_a_gpu()
         done
     done
 }
+
+# What a run has in its file fits it; to a run of single particles the mover is no gain.
+test_check_does_not_say_that_a_mover_of_the_run_does_not_fit()
+{
+    three 1 <<<"[mover serial]"
+    must check sim.ini
+    expect_output "rigid_group           moves groups of particles, and nothing holds them together as molecules"
+    echo '[mover rigid_group]' >>sim.ini
+    must check sim.ini
+    grep -Eq '^. rigid_group +-' "$out" || fail "the mover is not among those that fit"
+    ! grep -q 'rigid_group .*moves' "$out" || fail "a mover of the run is said not to fit"
+}

@@ -171,6 +171,11 @@ const char *misfit_of_molecules(const engine *engine, const plugmc_mover *mover,
     const plugmc_molecules *all = engine->system.molecules;
     if (!all) return NULL;
     const char *name = plugmc_kind_of_molecule(all, 0)->name;
+    if (!(mover->needs & PLUGMC_KEEPS_RIGID) && mover->changes & PLUGMC_CHANGED_COUNT)
+        return say(words,
+                   "does not support groups of particles beside rigid molecules, such as those of "
+                   "[molecule %s]",
+                   name);
     if (!(mover->needs & PLUGMC_KEEPS_RIGID))
         return say(words, "would break the rigid molecules of [molecule %s]", name);
     if (has_nobody_to_move(engine, mover))
@@ -234,7 +239,9 @@ static const char *misfit_of_system(const engine *engine, const plugmc_mover *mo
     const bool rigid = needs & PLUGMC_KEEPS_RIGID;
     if (needs & PLUGMC_KEEPS_MOLECULES && !engine->system.molecules &&
         (rigid || !any_molecules(engine)))
-        return "moves molecules, and there are none"; /* single particles move faster */
+        return rigid ? "moves rigid molecules, and there are none"
+                     : "moves groups of particles, and nothing holds them together as molecules: "
+                       "single particles move faster";
     return NULL;
 }
 

@@ -58,6 +58,17 @@ static int refuse(const config *config, report *r, const char *format, ...)
     return report_error(r, EXIT_INPUT, ini_source(&config->ini, s), s->line, "%s", why);
 }
 
+const char *ladder_where(int count, const char *const *keys, const double *values,
+                         char words[LADDER_WHERE])
+{
+    int used = 0;
+    words[0] = 0;
+    for (int k = 0; k < count && used < LADDER_WHERE; k++)
+        used += snprintf(words + used, LADDER_WHERE - (size_t)used, "%s%s = %.9g",
+                         k ? " and " : " where ", keys[k], values[k]);
+    return words;
+}
+
 const char *ladder_key_refused(const plugmc_system *system, const char *key)
 {
     return find_key(system, key) != UNKNOWN
@@ -164,20 +175,41 @@ static double mu_of(const point *p, int32_t s, double kT)
     return reservoir_at(p->config, s, kT, value_at(p, OF_SPECIES - s, NAN)).mu;
 }
 
+static const char too_small[] = "is too small for double precision";
+
+/* Its line is that of the key of the section, or [ladder] where only that says what the activity is. */
+static int refuse_activity(const point *p, int32_t owner, const char *why, report *r)
+{
+    char where[LADDER_WHERE];
+    const char *key = reservoir_key(p->config, owner);
+    ladder_where(p->count, p->keys, p->values, where);
+    if (!key || !isnan(value_at(p, OF_SPECIES - owner, NAN)))
+        return refuse(p->config, r, "the activity of [%s] %s%s",
+                      reservoir_section(p->config, owner), why, where);
+    return report_error(r, EXIT_INPUT, p->config->ini.path, reservoir_line(p->config, owner, key),
+                        "[%s] the activity that follows from %s %s%s",
+                        reservoir_section(p->config, owner), key, why, where);
+}
+
 /* -ln of an activity, 0 if there is none. */
 static int find_multiplier(const point *p, int32_t owner, double kT, double *m, report *r)
 {
-    const config *config = p->config;
-    const int code = reservoir_check(config, owner, r);
-    if (code) return code;
-    const double mu = mu_of(p, owner, kT);
-    *m = isnan(mu) ? 0 : -mu / kT;
+    const bool given =
+        reservoir_key(p->config, owner) || !isnan(value_at(p, OF_SPECIES - owner, NAN));
+    const int code = reservoir_check(p->config, owner, r);
+    *m = 0;
+    if (code || !given) return code;
+    *m = -mu_of(p, owner, kT) / kT;
     if (isfinite(*m)) return 0;
-    const char *key = reservoir_key(config, owner);
-    return report_error(r, EXIT_INPUT, config->ini.path,
-                        reservoir_line(config, owner, key ? key : "count"),
-                        "[%s] the activity that follows from %s is not finite",
-                        reservoir_section(config, owner), key ? key : "mu");
+    return refuse_activity(p, owner, *m > 0 ? too_small : "is not finite", r);
+}
+
+/* A run fills its box by activities, of which mu, in units of kT, is but the logarithm. */
+static int check_activity(const point *p, int32_t owner, double kT, report *r)
+{
+    const double mu = mu_of(p, owner, kT), activity = exp(mu / kT);
+    if (isnan(mu) || (activity > 0 && isfinite(activity))) return 0;
+    return refuse_activity(p, owner, activity > 0 ? "is not finite" : too_small, r);
 }
 
 /* Of all species: m [species]. That of a molecule is shared by its sites of the species of the first one. */
@@ -261,8 +293,10 @@ static int fill_rung(ladder *l, const config *config, plugmc_system *system, int
     const double *values = l->values ? &l->values[rung * l->rank] : NULL;
     double *kT = &l->temperature[rung];
     const point p = {config, system, l->rank, l->keys, values};
-    const int code = ladder_multipliers(config, system, l->rank, l->keys, values,
-                                        &l->multipliers[rung * l->width], kT, r);
+    int code = ladder_multipliers(config, system, l->rank, l->keys, values,
+                                  &l->multipliers[rung * l->width], kT, r);
+    for (int32_t s = 0; s < reservoir_owners(config) && !code; s++)
+        code = check_activity(&p, s, *kT, r);
     for (int32_t s = 0; s < system->species_count && rung == 0 && !code; s++)
         ((plugmc_species *)plugmc_species_at(system, s))->mu = mu_of(&p, s, *kT);
     for (int32_t k = 0; system->molecules && k < system->molecules->kinds && rung == 0 && !code;

@@ -45,6 +45,10 @@ int ladder_multipliers(const config *, const plugmc_system *, int count, const c
                        const double *values, double *multipliers, double *kT, report *);
 /* Why a key cannot be in a ladder; NULL if it can. */
 const char *ladder_key_refused(const plugmc_system *, const char *key);
+/* " where hs.coupling = -1", of the values of these keys; nothing without keys. */
+enum { LADDER_WHERE = 256 };
+const char *ladder_where(int count, const char *const *keys, const double *values,
+                         char words[LADDER_WHERE]);
 /* A suffix for names that belong to a rung: "@0.7", "@0.7@1.2" with two variables, or "" without a ladder. It is
  * unique: a second rung with the same value has "@0.7#2". */
 enum { LADDER_SUFFIX = 80 };

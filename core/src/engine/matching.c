@@ -64,7 +64,7 @@ static int match_molecules_of_mover(const engine *engine, const place *at, const
     char words[MISFIT], use[256];
     if (!misfit_of_molecules(engine, m->mover, words)) return 0;
     return report_error(engine->report, EXIT_INPUT, at->file, at->line, "mover '%s' %s%s", at->name,
-                        words, movers_for(engine, use));
+                        words, displaces(m->mover) ? movers_for(engine, use) : "");
 }
 
 static int match_mover(const engine *engine, const mover_slot *m)
@@ -126,8 +126,7 @@ static int match_bodies(const engine *engine)
             continue;
         const int code =
             report_error(engine->report, EXIT_INPUT, instance->context.file, instance->context.line,
-                         "[%s] does not support particles with orientations, as bodies are (an "
-                         "observable that does says .follows = PLUGMC_CHANGED_ORIENTATION)",
+                         "[%s] does not support particles with orientations, as bodies are",
                          instance->section->section->name);
         if (!first_error) first_error = code;
     }
@@ -329,6 +328,36 @@ static bool is_mu(const engine *engine, const char *key, int32_t *species)
     return false;
 }
 
+/* Whether all that a term knows of energies is that overlaps are forbidden, with any coupling. */
+static bool is_hard_alone(const plugmc_plugin *plugin)
+{
+    const plugmc_potential *p = plugin->potential;
+    const plugmc_body *body = plugmc_body_of(plugin);
+    const bool hard_pair = p->pair && p->pair->functions == PLUGMC_PAIR_CONTACT,
+               hard_body = body && body->functions & PLUGMC_BODY_OVERLAP &&
+                           !(body->functions & PLUGMC_BODY_ENERGY);
+    return (hard_pair || hard_body) && (!p->pair || hard_pair) && (!body || hard_body) &&
+           !p->field && !p->total;
+}
+
+static void warn_of_hard_couplings(const engine *engine, const ini_section *section,
+                                   const char *name, const char *key)
+{
+    const ini_entry *entry = ini_get(section, name);
+    for (int t = 0; t < engine->system.term_count; t++) {
+        const char *label = engine->terms[t].label;
+        const size_t length = strlen(label);
+        if (!is_hard_alone(engine->terms[t].plugin) || strncmp(key, label, length) ||
+            strcmp(key + length, ".coupling"))
+            continue;
+        report_warning(engine->report, ini_source(&engine->config.ini, section),
+                       entry ? entry->line : section->line,
+                       "[ladder] %s = %s: hard particles must not overlap whatever the coupling "
+                       "is, so it makes no difference",
+                       name, key);
+    }
+}
+
 /* Rungs that differ in what nobody in the run looks at are one and the same. */
 static int match_rungs(const engine *engine)
 {
@@ -336,6 +365,7 @@ static int match_rungs(const engine *engine)
     for (int d = 0; d < engine->ladder.rank && section; d++) {
         const char *key = engine->ladder.keys[d], *name = d ? "vary_2" : "vary", *why = NULL;
         int32_t s;
+        warn_of_hard_couplings(engine, section, name, key);
         if (!strcmp(key, "run.pressure") && !who_changes(engine, PLUGMC_CHANGED_BOX))
             why = "no mover changes the volume";
         if (is_mu(engine, key, &s) && (!who_changes(engine, PLUGMC_CHANGED_COUNT) ||

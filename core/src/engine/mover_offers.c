@@ -114,7 +114,8 @@ static void describe(const engine *engine, const plugmc_system *system, const lo
         snprintf(o->step_key, sizeof o->step_key, "%s", plugin->mover->moves->step_key);
         snprintf(o->target_key, sizeof o->target_key, "%s", plugin->mover->moves->target_key);
     }
-    find_fault(engine, plugin->mover, but, o);
+    if (!own)
+        find_fault(engine, plugin->mover, but, o); /* else the run has it, which has been checked */
     if (*o->why_not) return;
     void *data = own ? NULL : with_defaults(engine, plugin);
     if ((own || data) &&

@@ -44,8 +44,7 @@ static bool bodies_fit(const engine *engine, const plugmc_term *term, sentence w
     return 2 * reach <= shortest ||
            why_not(
                why,
-               "its bodies reach each other at a distance of %.6g, which is more than half of the box "
-               "(%.6g)",
+               "its bodies reach each other at a distance of %.9g, which must be at most %.9g, half of the smallest height of the box",
                reach, shortest / 2);
 }
 
@@ -132,26 +131,16 @@ int check_pairs(engine *engine)
     return first_error;
 }
 
-/* " where hs.coupling = -1", or nothing without a ladder. */
-static const char *words_of_rung(const ladder *l, int32_t rung, char words[256])
-{
-    int used = 0;
-    words[0] = 0;
-    for (int d = 0; d < l->rank && used < 256; d++)
-        used += snprintf(words + used, 256 - (size_t)used, "%s%s = %.9g", d ? " and " : " where ",
-                         l->keys[d], l->values[rung * l->rank + d]);
-    return words;
-}
-
 int check_floors(engine *engine)
 {
     bottomless_pair p;
-    char where[256];
-    if (!floors_find_none(&engine->system, &engine->ladder, &p)) return 0;
+    char where[LADDER_WHERE];
+    const ladder *l = &engine->ladder;
+    if (!floors_find_none(&engine->system, l, &p)) return 0;
     const instance *owner = instance_of_term(engine, &engine->terms[p.term]);
     const plugmc_context *context = &owner->context;
     const ini_entry *coupling = ini_get(owner->section->section, "coupling");
-    const bool turned = engine->ladder.multipliers[p.rung * engine->ladder.width + p.term] < 0;
+    const bool turned = l->multipliers[p.rung * l->width + p.term] < 0;
     return report_error(
         engine->report, EXIT_INPUT, context->file,
         turned && coupling ? coupling->line : context->line,
@@ -159,7 +148,7 @@ int check_floors(engine *engine)
         "%.6g, and no hard core keeps them apart%s",
         context->section, plugmc_species_at(&engine->system, p.a)->name,
         plugmc_species_at(&engine->system, p.b)->name,
-        words_of_rung(&engine->ladder, p.rung, where), p.energy, p.at,
+        ladder_where(l->rank, l->keys, l->values + p.rung * l->rank, where), p.energy, p.at,
         turned ? ". A negative coupling turns repulsion into attraction: choose a coupling "
                  "of at least 0, or add a potential with a core, such as hard_sphere with "
                  "diameters above 0"

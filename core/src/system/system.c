@@ -93,6 +93,56 @@ static bool is_unlimited(const config *config, int s)
     return !config->species[s].max_count && reservoir_is_given(config, s);
 }
 
+/* The kind that has most sites of species s where there is room for all molecules; -1: none has any. */
+static int32_t kind_with_most(const plugmc_system *system, int32_t s)
+{
+    int64_t most = 0;
+    int32_t found = -1;
+    for (int32_t k = 0; system->molecules && k < system->molecules->kinds; k++) {
+        const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+        int64_t sites = 0;
+        for (int32_t a = 0; a < kind->sites; a++)
+            if (kind->species[a] == s) sites += kind->capacity;
+        if (sites > most) found = k;
+        most = sites > most ? sites : most;
+    }
+    return found;
+}
+
+/* Of the particles of species s there are too many: `most`, of which `sites` are those of molecules. */
+static int refuse_number(const config *config, const plugmc_system *system, int32_t s, int64_t most,
+                         int64_t sites, report *report)
+{
+    const species_section *own = &config->species[s];
+    const int32_t k = sites > most / 2 ? kind_with_most(system, s) : -1;
+    const char *key =
+        (k < 0 ? own->max_count : config->molecules[k].max_count) ? "max_count" : "count";
+    if (k < 0)
+        return report_error(report, EXIT_INPUT, config->ini.path,
+                            config_line_of_species(config, s, key),
+                            "[species %s] %s = %lld: a run can have between 1 and %d particles",
+                            plugmc_species_at(system, s)->name, key, (long long)most, INT32_MAX);
+    const plugmc_molecule *kind = plugmc_kind_of_molecule(system->molecules, k);
+    return report_error(
+        report, EXIT_INPUT, config->ini.path, config_line_of_molecule(config, k, key),
+        "[molecule %s] %s = %lld: a run can have between 1 and %d particles, and each of "
+        "these molecules has %d",
+        kind->name, key, (long long)kind->capacity, INT32_MAX, kind->sites);
+}
+
+static int refuse_empty(const config *config, report *report)
+{
+    if (config->molecule_count)
+        return report_error(report, EXIT_INPUT, config->ini.path,
+                            config_line_of_molecule(config, 0, "count"),
+                            "[molecule %s] there are no particles: give these molecules "
+                            "count = 1 or more, or a reservoir with an activity above 0",
+                            config->molecule_names[0]);
+    return report_error(report, EXIT_INPUT, config->ini.path,
+                        config_line(config, "species", "count"),
+                        "there are no particles: give a [species NAME] with count = 1 or more");
+}
+
 /* Particles are numbered with 32 bits, in cells and in the counters of random numbers. */
 static int species_build(const config *config, plugmc_system *system, report *report)
 {
@@ -125,12 +175,7 @@ static int species_build(const config *config, plugmc_system *system, report *re
         species[s].grows |= molecule_kinds_grow(system, s);
         const int64_t most = species[s].capacity;
         if (most < 0 || most > INT32_MAX - first[s])
-            return report_error(
-                report, EXIT_INPUT, config->ini.path,
-                config_line_of_species(config, s, from->max_count ? "max_count" : "count"),
-                "[species %s] %s = %lld: a run can have between 1 and %d particles",
-                species[s].name, from->max_count ? "max_count" : "count", (long long)most,
-                INT32_MAX);
+            return refuse_number(config, system, s, most, room[s], report);
         if (from->max_count && from->count > from->max_count)
             return report_error(report, EXIT_INPUT, config->ini.path,
                                 config_line_of_species(config, s, "count"),
@@ -139,11 +184,7 @@ static int species_build(const config *config, plugmc_system *system, report *re
         first[s + 1] = first[s] + most;
     }
     system->particles = first[n];
-    if (system->particles == 0)
-        return report_error(report, EXIT_INPUT, config->ini.path,
-                            config_line(config, "species", "count"),
-                            "there are no particles: give a [species NAME] with count = 1 or more");
-    return EXIT_DONE;
+    return system->particles ? EXIT_DONE : refuse_empty(config, report);
 }
 
 /* Volume of the box by its density or packing fraction; 0 where it follows from its lengths. */

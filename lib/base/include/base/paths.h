@@ -14,4 +14,6 @@ char *path_join(const char *folder, const char *name);
 char *path_beside(const char *folder, const char *path);
 /* Whether both are there and one file, by whatever names. */
 bool path_is_same_file(const char *one, const char *other);
+/* The same of files that need not be there yet: in one folder by whatever name, and of one name in it. */
+bool path_will_be_same_file(const char *one, const char *other);
 #endif
