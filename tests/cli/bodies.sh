@@ -312,7 +312,7 @@ test_bodies_that_cannot_be()
     bad 'hexagon = 1 0 0 0.5 -1 1 -1 -1' 'three lie on a line'
     bad 'hexagon = 1 0 -1 1 -1' 'odd number of coordinates'
     bad 'radius = 1' 'no species has a polygon'
-    bad 'sides = 4\nedge = 12' 'more than half of the box'
+    bad 'sides = 4\nedge = 12' 'half of the smallest height of the box'
     squares
     sed -i '/^\[potential/,/^hexagon = /d' sim.ini
     sed -i 's/^\[mover serial\]/[potential hard_disk]\n&/' sim.ini
