@@ -44,7 +44,8 @@ static bool bodies_fit(const engine *engine, const plugmc_term *term, sentence w
     return 2 * reach <= shortest ||
            why_not(
                why,
-               "its bodies reach each other at a distance of %.9g, which must be at most %.9g, half of the smallest height of the box",
+               "its bodies reach each other at a distance of %.9g, which must be at most %.9g, half "
+               "of the smallest height of the box",
                reach, shortest / 2);
 }
 
